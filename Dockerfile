@@ -10,20 +10,27 @@ WORKDIR /src
 COPY Package.* ./
 RUN swift package resolve
 COPY . .
-RUN swift build -c release --static-swift-stdlib \
-    && mkdir -p /out \
+# Without debugging information; Swift's libraries that they link are shared by all of them.
+RUN mkdir -p /out/bin /out/lib \
     && for program in gateway presence channel-state invitation sip-bridge heliographctl; do \
-        install -m 755 "$(swift build -c release --static-swift-stdlib --show-bin-path)/$program" /out/; \
-    done
+        swift build -c release --product "$program" \
+        && strip -o "/out/bin/$program" "$(swift build -c release --show-bin-path)/$program" \
+        || exit 1; \
+    done \
+    && ldd /out/bin/* | awk '$3 ~ "/swift/linux/" { print $3 }' | sort -u | xargs cp -t /out/lib \
+    && strip /out/lib/*
 
 FROM debian:bookworm-slim
 # The C libraries that the programs link, and curl for the health check.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         ca-certificates curl libhiredis0.14 libpq5 libre0 libssl3 libstdc++6 \
-    && rm -rf /var/lib/apt/lists/* \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* \
     && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin heliograph
-COPY --from=build /out/ /usr/local/bin/
+COPY --from=build /out/bin/ /usr/local/bin/
+COPY --from=build /out/lib/ /usr/local/lib/
+# A program that lacks a library fails here, not at its start.
+RUN ldconfig && ! ldd /usr/local/bin/* | grep 'not found'
 USER heliograph
 # The default address of the listeners, loopback, could not be reached from outside the container.
 ENV HELIOGRAPH_HTTP_HOST=0.0.0.0 HELIOGRAPH_HTTP_PORT=9090 HELIOGRAPH_LOG_FORMAT=json

@@ -1,7 +1,7 @@
 # The text after ## describes a target; `make` without a target lists all of them.
 .DEFAULT_GOAL := help
-.PHONY: help deps bench-deps bench bench-check build release check docs test bench-sip faults soak fuzz sanitize-thread \
-	sanitize-address demo stack-up stack-down clean upgrade
+.PHONY: help deps bench-deps bench bench-check build release check docs test test-sentinel test-cluster bench-sip faults hosts soak \
+	fuzz sanitize-thread sanitize-address demo stack-up stack-down clean upgrade cluster-report test-containers
 
 GATEWAYS ?= 2
 
@@ -26,8 +26,20 @@ docs: build ## write the client libraries' reference (DocC) to .build/docs
 test: ## everything: deps, check, release build, unit, integration and end-to-end tests
 	@Scripts/test
 
+test-sentinel: deps release ## the end-to-end tests, conformance included, on a Redis with a replica and Sentinels (half an hour)
+	@Scripts/test-redis sentinel
+
+test-cluster: deps release ## the same on a Redis Cluster of three masters with a replica each
+	@Scripts/test-redis cluster
+
+test-containers: deps ## build the image and run the stack of docker-compose.yml in containers, with Docker or, as root, Podman (half an hour)
+	@Scripts/test-containers
+
 faults: deps release ## cause every kind of failure in a cluster under load, and check what its users noticed (two hours)
 	@HELIOGRAPH_FAULTS=all .venv/bin/pytest Tests/Faults -q
+
+hosts: deps release ## disturb the network between the hosts of a cluster under load, and check what its users noticed (half an hour; as root)
+	@HELIOGRAPH_HOSTS=all .venv/bin/pytest Tests/Hosts -q
 
 soak: deps release ## use random accounts and channels for ten minutes, which must leave no data or memory behind
 	@HELIOGRAPH_SOAK_SECONDS=600 .venv/bin/pytest Tests/Faults/test_soak.py -q
@@ -47,6 +59,9 @@ bench-check: release ## fail when Heliograph is slower than Benchmarks/baseline.
 upgrade: deps release ## upgrade a cluster under load from the release before, and to a next one, and back (an hour)
 	@HELIOGRAPH_UPGRADE=all HELIOGRAPH_PREVIOUS_BIN=$$(Scripts/build-release previous) HELIOGRAPH_NEXT_BIN=$$(Scripts/build-release next) \
 		.venv/bin/pytest Tests/Upgrade -q
+
+cluster-report: deps release ## kill, move and measure the servers of Redis clusters under load, and print a report (half an hour)
+	@HELIOGRAPH_CLUSTER_REPORT=all .venv/bin/pytest Tests/ClusterReport -q
 
 fuzz: deps ## fuzz everything that parses input from outside, without end; `Scripts/fuzz --help` for shorter runs
 	@Scripts/fuzz --forever

@@ -21,10 +21,12 @@ let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio
 let nioWebSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "swift-nio")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let deques: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 
 /// The three targets of a service, in one folder: Logic decides without I/O, Server does the I/O, Main is the entry point.
@@ -40,7 +42,7 @@ func service(
             name: "\(name)Server",
             dependencies: [
                 .target(name: "\(name)Logic"), "ClusterState", "SignalingProtocol", "SignalingWire", "ServiceKit",
-                logging, metrics, lifecycle,
+                "ServiceMetrics", logging, lifecycle,
             ]
                 + server,
             path: "Services/\(folder)/Server", swiftSettings: strict),
@@ -117,10 +119,12 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        // Only its core: of its traits (reading its configuration from files, full Foundation) nothing is used.
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     ],
     targets: [
         .systemLibrary(name: "CHiredis", path: "Shared/CHiredis"),
@@ -143,25 +147,28 @@ let package = Package(
         .target(
             name: "ClusterState", dependencies: ["SignalingProtocol", "SignalingTokens"], path: "Shared/ClusterState",
             resources: [.embedInCode("Functions")], swiftSettings: strict),
+        .target(name: "ServiceMetrics", path: "Shared/ServiceMetrics", swiftSettings: strict),
         .target(
             name: "RedisStore",
             dependencies: [
-                "CHiredis", "ClusterState", "SignalingProtocol", "SignalingWire", nioCore, nioPosix, nioSSL, logging,
-                metrics, lifecycle, deques,
+                "CHiredis", "ClusterState", "ServiceMetrics", "SignalingProtocol", "SignalingWire", nioCore, nioPosix,
+                nioSSL, logging, lifecycle, deques,
             ],
             path: "Shared/RedisStore", swiftSettings: strict),
         .target(
             name: "MessageStore",
-            dependencies: ["ClusterState", "RedisStore", "SignalingProtocol", "SignalingWire", nioCore, metrics],
+            dependencies: [
+                "ClusterState", "RedisStore", "ServiceMetrics", "SignalingProtocol", "SignalingWire", nioCore,
+            ],
             path: "Shared/MessageStore", swiftSettings: strict),
         .target(
             name: "PostgresStore",
-            dependencies: ["CPostgres", "SignalingProtocol", "SignalingWire", logging, metrics, deques],
+            dependencies: ["CPostgres", "ServiceMetrics", "SignalingProtocol", "SignalingWire", logging, deques],
             path: "Shared/PostgresStore", resources: [.embedInCode("Migrations")], swiftSettings: strict),
         .target(
             name: "ServiceKit",
             dependencies: [
-                "SignalingProtocol", "SignalingWire", nioCore, nioPosix, nioHTTP1, logging, metrics, lifecycle,
+                "ServiceMetrics", "SignalingProtocol", "SignalingWire", nioCore, nioPosix, nioHTTP1, logging, lifecycle,
                 unixSignals,
             ],
             path: "Shared/ServiceKit", swiftSettings: strict),
@@ -198,8 +205,26 @@ let package = Package(
     ]
         + service(
             "Gateway", folder: "Gateway", logic: ["ClusterState", "SignalingTokens", "SignalingWire", deques],
-            server: ["WebSocketWire", "RedisStore", "MessageStore", nioCore, nioPosix, nioHTTP1, nioSSL, deques],
-            main: [])
+            server: [
+                "GatewayAPIServer", "WebSocketWire", "RedisStore", "MessageStore", nioCore, nioPosix, nioHTTP1, nioSSL,
+                deques,
+            ],
+            main: [lifecycle])
+        + [
+            // The server API, served by the gateway.
+            .target(
+                name: "GatewayAPILogic", dependencies: ["SignalingProtocol", "SignalingTokens", "SignalingWire"],
+                path: "Services/Gateway/API/Logic", swiftSettings: strict),
+            .target(
+                name: "GatewayAPIServer",
+                dependencies: [
+                    "GatewayAPILogic", "ClusterState", "RedisStore", "MessageStore", "ServiceKit", "SignalingProtocol",
+                    "ServiceMetrics", "SignalingTokens", "SignalingWire", hummingbird, hummingbirdCore, httpTypes,
+                    nioCore, logging,
+                    lifecycle,
+                ],
+                path: "Services/Gateway/API/Server", swiftSettings: strict),
+        ]
         + service(
             "Presence", folder: "Presence",
             server: ["RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
@@ -228,12 +253,17 @@ let package = Package(
                 ]),
             unitTests(
                 "ServiceKit",
-                ["SignalingProtocol", nioCore, nioEmbedded, nioPosix, nioHTTP1, metrics, logging, lifecycle]),
+                [
+                    "ServiceMetrics", "SignalingProtocol", nioCore, nioEmbedded, nioPosix, nioHTTP1, logging, lifecycle,
+                ]),
+            unitTests("ServiceMetrics"),
+            unitTests("GatewayAPILogic", ["SignalingProtocol", "SignalingWire"]),
             unitTests("GatewayLogic", ["SignalingProtocol", "SignalingTokens", "SignalingWire"]),
             unitTests(
                 "GatewayServer",
                 [
-                    "GatewayLogic", "RedisStore", "ServiceKit", "SignalingProtocol", "SignalingWire", "WebSocketWire",
+                    "GatewayLogic", "RedisStore", "ServiceKit", "ServiceMetrics", "SignalingProtocol", "SignalingWire",
+                    "WebSocketWire",
                     nioCore, nioPosix, nioHTTP1, logging,
                     nioEmbedded,
                 ]),

@@ -65,7 +65,9 @@ def _add_scenarios(commands, timed: argparse.ArgumentParser, beside: argparse.Ar
     for alone, text in (
         ("storm", "5,000 clients resume at once"), ("latency", "gateway to gateway, beside bare Redis"),
         ("gateways", "F1 at 1, 2 and 4 gateways"), ("joins", "joins of small and large channels"),
-        ("memory", "memory per channel and member"),
+        ("memory", "memory per channel and member"), ("scaling", "one Redis, and clusters of 1, 3 and 6 masters"),
+        ("durability", "P1 with and without waiting for a replica of Redis"),
+        ("psql", "views and the queries of Docs/psql.md, with a million users"),
     ):
         one = commands.add_parser(alone, parents=[timed], help=text)
         if alone == "storm":

@@ -26,15 +26,22 @@ class Heliograph(Server):
     name = driver = "heliograph"
     members_speak = True
 
-    def __init__(self, gateways: int = 1):
+    def __init__(self, gateways: int = 1, options: tuple[str, ...] = (), settings: dict[str, str] | None = None):
+        """
+        :param options: further options of `Scripts/stack up`, such as `--redis cluster`
+        :param settings: of the services, by their full names
+        """
         super().__init__()
+        self.settings = settings or {}
         self.gateways = gateways
+        self.options = options
         self.directory = WORK / "stack"
         # A client may have 1,024 calls unanswered.
         self.messages_per_publisher = 1_000 if stack_knows_unlimited() else 55
 
     def stack(self, *arguments: str) -> None:
         environment = os.environ | {"HELIOGRAPH_GATEWAY_CONNECTIONS": str(CONNECTIONS), "HELIOGRAPH_LOG_LEVEL": "warning"}
+        environment |= self.settings
         done = subprocess.run(
             [STACK, arguments[0], "--dir", self.directory, *arguments[1:]], env=environment,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
@@ -43,7 +50,7 @@ class Heliograph(Server):
 
     def start(self) -> None:
         unlimited = ["--unlimited"] if stack_knows_unlimited() else []
-        self.stack("up", "--gateways", str(self.gateways), *unlimited)
+        self.stack("up", "--gateways", str(self.gateways), *self.options, *unlimited)
         self.ports = [int(gateway["ws"].rsplit(":", 1)[1]) for gateway in self.endpoints()["gateways"]]
         self.load_options = ["--app", next(app["appId"] for app in self.endpoints()["apps"] if not app["tokenRequired"])]
 
@@ -58,7 +65,10 @@ class Heliograph(Server):
 
     def processes(self) -> dict[int, str]:
         points = self.endpoints()
-        pids = {points["redis"]["pid"]: "redis", points["postgres"]["pid"]: "postgres"}
+        pids = {points["postgres"]["pid"]: "postgres"}
+        # A stack of an older checkout does not name the servers of a store.
+        for node in points["redis"].get("nodes") or [points["redis"] | {"name": "redis"}]:
+            pids[node["pid"]] = node["name"]
         for member in [*points["gateways"], *points["services"]]:
             pids[member["pid"]] = member["name"].split("#")[0]
         pids.pop(None, None)

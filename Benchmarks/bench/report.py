@@ -97,6 +97,9 @@ def _alone(runs: dict) -> list[str]:
         "gateways": ("us_per_delivery",), "joins": ("us_per_join_and_leave",),
         "memory": (
             "gateway_kib_per_member", "redis_kib_per_member", "gateway_kib_per_channel", "redis_kib_per_channel"),
+        "durability": (
+            "answer_p50_us_ratio", "answer_p99_us_ratio", "messages_per_second_ratio", "redis_us_ratio", "us_per_message_ratio"),
+        "psql": ("slowest_view", "slowest_view_ms", "slowest_query_ms", "batch_ms", "batch_without_triggers_ms"),
     }
     for key, fields in shown.items():
         for run in runs.get(key, {}).get(OURS, [])[-1:]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .scenarios import fanout, growth, idle, latency, pairs, storm
+from .scenarios import durability, fanout, growth, idle, latency, pairs, psql, scaling, storm
 from .servers import Server
 
 
@@ -57,4 +57,7 @@ ALONE = [
     Alone("gateways", growth.gateways),
     Alone("joins", lambda _: growth.joins()),
     Alone("memory", lambda _: growth.memory()),
+    Alone("scaling", scaling.scaling),
+    Alone("durability", durability.replicated),
+    Alone("psql", lambda _: psql.measured()),
 ]

@@ -90,18 +90,22 @@ const failure = (reason, code) => [reason, { result: "failed", reason, code, dat
 class Finder {
     #bases;
     #query;
+    /** Whether discovery names gateways in the order in which they are to be tried. */
+    #isOrdered;
     #isSecure;
     /** @type {string[]} */
     #known = [];
     /** When a connection to an address was last lost. @type {Map<string, number>} */
     #failures = new Map();
 
-    constructor(appid, discovery) {
+    constructor(appid, discovery, channel) {
         const page = /^https?:/.test(globalThis.location?.origin ?? "") ? location.origin : undefined;
         const bases = [discovery ?? page].flat().filter(Boolean);
         if (bases.length === 0) throw new TypeError("not on a web page: the option discovery is needed");
         this.#bases = bases.map((base) => String(base).replace(/\/+$/, ""));
+        this.#isOrdered = channel !== undefined;
         this.#query = `/getaddr?vid=${encodeURIComponent(appid)}`;
+        if (this.#isOrdered) this.#query += `&channel=${encodeURIComponent(channel)}`;
         this.#isSecure = (page ?? this.#bases[0]).startsWith("https:");
     }
 
@@ -120,7 +124,8 @@ class Finder {
             }
         }
         const lostAt = (address) => this.#failures.get(address) ?? 0;
-        return shuffled(this.#known).sort((a, b) => lostAt(a) - lostAt(b))[0];
+        const order = this.#isOrdered ? [...this.#known] : shuffled(this.#known);
+        return order.sort((a, b) => lostAt(a) - lostAt(b))[0];
     }
 
     lost(address) {
@@ -740,11 +745,11 @@ class Call {
 /**
  * An app's entry to the signaling system; also callable with `new`.
  * @param {string} appid
- * @param {{discovery?: string | string[]}} [options] `discovery`: base URLs at which `/getaddr` answers (default: the
- *     page's own origin)
+ * @param {{discovery?: string | string[], channel?: string}} [options] `discovery`: base URLs at which `/getaddr` answers
+ *     (default: the page's own origin); `channel`: the channel that will be joined, whose members gather at the same gateways
  */
-function Signal(appid, { discovery } = {}) {
-    const finder = new Finder(appid, discovery);
+function Signal(appid, { discovery, channel } = {}) {
+    const finder = new Finder(appid, discovery, channel);
     return { login: (account, token) => new Session(appid, account, token, finder) };
 }
 

@@ -15,6 +15,8 @@ export interface Failure {
 export interface Options {
     /** Base URLs at which `/getaddr` answers, tried in random order. Default: the page's own origin. */
     discovery?: string | string[];
+    /** The channel that will be joined: the client goes to a gateway where its members gather. Default: any gateway. */
+    channel?: string;
 }
 
 /** An app's entry to the signaling system; `new Signal(appid)` does the same. */

@@ -6,11 +6,11 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import processes, proxies, readiness, services, stores
+from . import hosts, networks, postgres_store, processes, proxies, readiness, redis_store, services, stores
 from .endpoints import websocket_url, write_endpoints
 from .errors import StackError
 from .ports import reserve
-from .record import STORES, Member, Record
+from .record import STORE_KINDS, Member, Record
 from .telephony import Telephony
 
 # A service drains for at most 30 s; one that is still running after this time hangs.
@@ -31,6 +31,20 @@ class Options:
     """MiB that PostgreSQL's data may take; None for no bound."""
     programs: dict[str, Path] = field(default_factory=dict)
     """By kind: where its program of another release is."""
+    redis: redis_store.Layout = redis_store.Layout()
+    postgres_standby: bool = False
+    hosts: bool = False
+
+    def check(self) -> None:
+        """Raises when they contradict each other."""
+        if self.proxies and self.redis.flavour != "single":
+            raise StackError("--proxies needs --redis single")
+        if self.postgres_disk is not None and self.postgres_standby:
+            raise StackError("--postgres-disk holds one server: it does not go with --postgres-standby")
+        if self.hosts and self.proxies:
+            raise StackError("--hosts does not go with --proxies: the wire cuts hosts off itself")
+        if self.hosts and (reason := hosts.problem()):
+            raise StackError(reason)
 
 
 def say(text: str) -> None:
@@ -39,12 +53,13 @@ def say(text: str) -> None:
 
 def up(directory: Path, counts: dict[str, int], options: Options, phones: Telephony) -> Record:
     """Starts a fresh cluster in `directory`; ends and deletes what a former one has left there."""
+    options.check()
     services.binary_directory()
     if Record.load(directory).members or processes.leftovers(directory, stores.data_directories(Record(directory))):
         say(f"taking down what the last run left in {directory}")
     down(directory)
     shutil.rmtree(directory / "logs", ignore_errors=True)
-    record = Record(directory)
+    record = Record(directory, hosts={} if options.hosts else None)
     try:
         _start_stores(record, counts, options)
         _start_services(record, options.unlimited, phones)
@@ -59,32 +74,53 @@ def up(directory: Path, counts: dict[str, int], options: Options, phones: Teleph
 
 
 def _start_stores(record: Record, counts: dict[str, int], options: Options) -> None:
-    stores.choose_postgres_data(record, options.postgres_disk)
+    postgres_store.choose_data(record, options.postgres_disk)
 
     def assign(picker) -> None:
-        record.members.append(stores.redis_member(record, picker.pick()[0]))
-        record.members.append(stores.postgres_member(record, picker.pick()[0]))
+        redis_store.add_members(record, options.redis, picker.pick)
+        standby = options.postgres_standby
+        postgres_store.add_members(record, standby, [picker.pick()[0] for _ in range(2 if standby else 1)])
+        if options.proxies:
+            record.members += [proxies.proxy_member(record, server.name, picker.pick) for server in list(record.members)]
         for kind in services.KINDS:
             for number in range(1, counts.get(kind, 1) + 1):
-                # A gateway speaks plain WebSocket on its port and TLS on the next one; a bridge likewise SIP.
-                ports = picker.pick(2) if kind in ("gateway", "sip-bridge") else []
+                # A gateway speaks plain WebSocket on its port, TLS on the next one, and has the server API on the third; a
+                # bridge likewise SIP.
+                count = services.PORTS.get(kind)
+                ports = picker.pick(count) if count else []
                 member = services.service_member(record, kind, number, picker.pick()[0], ports, options.unlimited)
                 member.command = [services.program(kind, options.programs.get(kind))]
-                if options.proxies:
-                    proxy = proxies.proxy_member(record, member.name, picker.pick(2))
-                    member.environment |= services.store_urls(record, *proxy.ports)
-                    # Started before the service, which waits for its stores.
-                    record.members.append(proxy)
                 record.members.append(member)
+                if options.proxies:
+                    proxy = proxies.proxy_member(record, member.name, picker.pick)
+                    member.environment |= proxies.urls(proxy)
+                    # Started before the service, which waits for its stores.
+                    record.members.insert(-1, proxy)
+        hosts.add_wire(record)
 
     reserve(record, assign)
-    say("starting redis and postgres")
-    stores.create_redis(record)
-    _launch(record, record.member("redis"))
-    stores.create_postgres(record)
-    _launch(record, record.member("postgres"))
-    readiness.wait_ready(record, [record.member(name) for name in STORES])
-    stores.create_database(record)
+    for wire in record.of_kind(hosts.WIRE):
+        _launch(record, wire)
+        readiness.wait_ready(record, [wire])
+    say(f"starting {', '.join(member.name for member in record.members if member.kind in STORE_KINDS)}")
+    redis_store.create(record)
+    redis = record.of_kind("redis")
+    for server in redis:
+        _launch(record, server)
+    postgres_store.create(record)
+    primary, *standbys = record.of_kind("postgres")
+    _launch(record, primary)
+    readiness.wait_ready(record, [*redis, primary], problem=readiness.silence)
+    # Sentinels ask the master once for its replicas, and again only after ten seconds.
+    redis_store.form(record, options.redis)
+    for sentinel in record.of_kind("sentinel"):
+        _launch(record, sentinel)
+    redis_store.wait_for_sentinels(record, options.redis)
+    for standby in standbys:
+        postgres_store.follow(record, standby, primary)
+        _launch(record, standby)
+    readiness.wait_ready(record, [member for member in record.members if member.kind in STORE_KINDS])
+    postgres_store.create_database(record)
 
 
 def _start_services(record: Record, unlimited: bool, phones: Telephony) -> None:
@@ -94,8 +130,9 @@ def _start_services(record: Record, unlimited: bool, phones: Telephony) -> None:
         services.create_app(record, APP_IDS[0], token_required=True),
         services.create_app(record, APP_IDS[1], token_required=False, unlimited=unlimited)]
     phones.set_up(record, APP_IDS[1])
-    members = [member for member in record.members if member.kind not in STORES]
-    say(f"starting {', '.join(member.name for member in members)}")
+    members = [member for member in record.members if member.kind not in (*STORE_KINDS, hosts.WIRE)]
+    if members:
+        say(f"starting {', '.join(member.name for member in members)}")
     for member in members:
         _launch(record, member)
     readiness.wait_ready(record, members)
@@ -112,7 +149,7 @@ def down(directory: Path) -> None:
 
 def kill(record: Record, name: str) -> None:
     """Ends a member with SIGKILL, and waits until it is gone."""
-    member = running(record, name)
+    member = _mortal(record, name)
     children = processes.descendants(member.identity)
     member.identity.send(signal.SIGKILL)
     # PostgreSQL's children end when they see that it is gone; those that were frozen with it would stay.
@@ -125,7 +162,7 @@ def kill(record: Record, name: str) -> None:
 
 def drain(record: Record, name: str) -> None:
     """Ends a member with SIGTERM, and waits until it has drained and is gone."""
-    member = running(record, name)
+    member = _mortal(record, name)
     if member.identity.is_frozen():
         raise StackError(f"{name} is frozen: thaw it first")
     member.identity.send(_polite_signal(member))
@@ -144,13 +181,13 @@ def start(record: Record, name: str, programs: Path | None = None) -> None:
             raise StackError(f"{name} is no process of the cluster's own")
         member.command = [services.program(member.kind, programs)]
     if member.kind == "postgres":
-        # The server's children outlive it for a moment, and a new server refuses to start while they exist.
-        for orphan in processes.leftovers(None, [Path(record.postgres_data)]):
-            orphan.wait_gone(KILL_SECONDS)
-        stores.unlock_postgres(record)
+        postgres_store.prepare_start(record, member)
     _launch(record, member)
     write_endpoints(record)
-    readiness.wait_ready(record, [member])
+    readiness.wait_ready(record, [member], problem=readiness.silence)
+    if member.kind in STORE_KINDS:
+        # Now that it answers, its role is known.
+        write_endpoints(record)
 
 
 def status(record: Record) -> bool:
@@ -190,8 +227,8 @@ def logs(record: Record, name: str, follow: bool) -> None:
 
 
 def _launch(record: Record, member: Member) -> None:
-    member.identity = processes.spawn(
-        member.command, member.environment, record.log(member.name), record.directory)
+    with networks.entered(member.network):
+        member.identity = processes.spawn(member.command, member.environment, record.log(member.name), record.directory)
     record.save()
 
 
@@ -200,6 +237,13 @@ def running(record: Record, name: str) -> Member:
     member = record.member(name)
     if not member.is_running:
         raise StackError(f"{name} is not running")
+    return member
+
+
+def _mortal(record: Record, name: str) -> Member:
+    member = running(record, name)
+    if member.kind == hosts.WIRE:
+        raise StackError("all hosts end with the wire: use `down`, or cut off a host with `partition`")
     return member
 
 
@@ -215,10 +259,11 @@ def _polite_signal(member: Member) -> signal.Signals:
 
 
 def _stop_all(record: Record) -> None:
-    """Ends the services first, so that they don't log missing stores; then the stores and proxies, and all that carry the stack's mark."""
+    """Ends the services first, so that they don't log missing stores; then the stores and proxies; then the wire, and all that carry
+    the stack's mark."""
     alive = [member for member in record.members if member.is_running]
-    last = (*STORES, proxies.KIND)
-    for group in ([m for m in alive if m.kind not in last], [m for m in alive if m.kind in last]):
+    last, wires = (*STORE_KINDS, proxies.KIND), [member for member in alive if member.kind == hosts.WIRE]
+    for group in ([m for m in alive if m.kind not in last and m not in wires], [m for m in alive if m.kind in last], wires):
         for member in group:
             member.identity.send(_polite_signal(member))
             processes.thaw(member.identity)
@@ -241,7 +286,7 @@ def _address(record: Record, member: Member) -> str:
     if member.kind == "gateway":
         return f"{websocket_url(member)} {member.http}"
     if member.kind == proxies.KIND:
-        return f"redis {member.ports[0]}, postgres {member.ports[1]}"
-    if member.kind in STORES:
-        return (stores.redis_url if member.kind == "redis" else stores.postgres_url)(member.port)
+        return proxies.address(record, member)
+    if member.kind in STORE_KINDS:
+        return f"{member.address}:{member.port} {stores.role(member) or ''}"
     return member.http

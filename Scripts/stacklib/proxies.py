@@ -1,15 +1,19 @@
-"""A TCP proxy between each service and the stores, so that each service can be cut off by itself (`up --proxies`).
+"""TCP proxies between the services and the stores (`up --proxies`): one for each service, and behind them one for each server.
 
-Each is a HAProxy with one thread. Frozen by SIGSTOP it is like a network that loses everything; killed, like one that refuses.
+So each service and each server can be cut off by itself. Servers reach each other directly. Each proxy is a HAProxy with one thread.
+Frozen by SIGSTOP it is like a network that loses everything; killed, like one that refuses.
 """
 
 import socket
+from collections.abc import Callable
 
-from . import stores
+from . import postgres_store
 from .errors import StackError
-from .record import Member, Record
+from .record import STORE_KINDS, Member, Record
+from .tools import tool
 
 KIND = "proxy"
+PREFIX = "proxy-of-"
 PROBE_SECONDS = 2
 CONFIGURATION = """\
 global
@@ -20,26 +24,42 @@ defaults
     timeout connect 3s
     timeout client 24h
     timeout server 24h
-listen redis
-    bind 127.0.0.1:{0}
-    server redis 127.0.0.1:{redis}
-listen postgres
-    bind 127.0.0.1:{1}
-    server postgres 127.0.0.1:{postgres}
+"""
+LISTENER = """\
+listen {name}
+    bind 127.0.0.1:{port}
+    server {name} 127.0.0.1:{server}
 """
 
 
-def proxy_member(record: Record, name: str, ports: list[int]) -> Member:
-    """The proxy of the service `name`, with a port for each store; writes its configuration."""
+def targets(record: Record, name: str) -> list[Member]:
+    """Where the proxy of `name` leads: to the server of this name, or to the proxies of all servers."""
+    if record.member(name).kind in STORE_KINDS:
+        return [record.member(name)]
+    return [record.member(_proxy_name(server.name)) for server in [record.member("redis"), *record.of_kind("postgres")]]
+
+
+def proxy_member(record: Record, name: str, pick: Callable[[int], list[int]]) -> Member:
+    """The proxy of a member, with a port for each of its targets; writes its configuration."""
     path = record.directory / "proxies" / f"{name}.cfg"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(CONFIGURATION.format(
-        *ports, redis=record.member("redis").port, postgres=record.member("postgres").port))
-    return Member(_proxy_name(name), KIND, ports, [stores.tool("haproxy"), "-db", "-q", "-f", str(path)])
+    leads_to = targets(record, name)
+    ports = pick(len(leads_to))
+    path.write_text(CONFIGURATION + "".join(
+        LISTENER.format(name=target.name.replace("#", "-"), port=port, server=target.port)
+        for target, port in zip(leads_to, ports, strict=True)))
+    return Member(_proxy_name(name), KIND, ports, [tool("haproxy"), "-db", "-q", "-f", str(path)])
+
+
+def urls(proxy: Member) -> dict[str, str]:
+    """Where a service behind the proxy finds the stores."""
+    return {
+        "HELIOGRAPH_REDIS_URL": f"redis://127.0.0.1:{proxy.port}",
+        "HELIOGRAPH_POSTGRES_URL": postgres_store.url([f"127.0.0.1:{port}" for port in proxy.ports[1:]])}
 
 
 def proxy_of(record: Record, name: str) -> Member:
-    """The proxy between this service and the stores."""
+    """The proxy between this service and the stores, or between all services and this server."""
     record.member(name)
     if not record.of_kind(KIND):
         raise StackError("this stack has no proxies: start it with `up --proxies`")
@@ -58,5 +78,11 @@ def proxy_problem(member: Member) -> str | None:
         return f"proxy: {error}"
 
 
+def address(record: Record, proxy: Member) -> str:
+    """Its ports, and what each leads to."""
+    leads_to = targets(record, proxy.name.removeprefix(PREFIX))
+    return ", ".join(f"{target.name.removeprefix(PREFIX)} {port}" for target, port in zip(leads_to, proxy.ports, strict=True))
+
+
 def _proxy_name(name: str) -> str:
-    return f"proxy-of-{name}"
+    return PREFIX + name

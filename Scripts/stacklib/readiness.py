@@ -4,9 +4,9 @@ import json
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from . import proxies, stores
+from . import hosts, networks, postgres_store, proxies, redis_store
 from .errors import StackError
 from .record import Member, Record
 
@@ -19,15 +19,17 @@ def problem(member: Member) -> str | None:
     """Why a running member doesn't serve yet; None when it does."""
     if not member.is_running:
         return "not running"
-    if member.kind == "redis":
-        return stores.redis_problem(member)
+    if member.kind in ("redis", "sentinel"):
+        return redis_store.problem(member)
     if member.kind == "postgres":
-        return stores.postgres_problem(member)
+        return postgres_store.problem(member)
     if member.kind == proxies.KIND:
         return proxies.proxy_problem(member)
+    if member.kind == hosts.WIRE:
+        return hosts.wire_problem(member)
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(f"{member.http}/readyz", timeout=PROBE_SECONDS) as answer:
+        with networks.entered(member.network), opener.open(f"{member.http}/readyz", timeout=PROBE_SECONDS) as answer:
             return None if answer.status == 200 else f"/readyz answers {answer.status}"
     except urllib.error.HTTPError as error:
         return f"/readyz answers {error.code}: {_compact(error.read(2000))}"
@@ -35,8 +37,17 @@ def problem(member: Member) -> str | None:
         return f"/readyz: {getattr(error, 'reason', error)}"
 
 
-def wait_ready(record: Record, members: Iterable[Member], seconds: float = READY_SECONDS) -> None:
-    """Returns when all serve; raises with each one's last reason at the deadline, or when one has ended."""
+def silence(member: Member) -> str | None:
+    """Like `problem`, but it is enough for a server of Redis to answer: alone it can be no cluster."""
+    if member.is_running and member.kind in ("redis", "sentinel"):
+        return redis_store.silence(member)
+    return problem(member)
+
+
+def wait_ready(
+        record: Record, members: Iterable[Member], seconds: float = READY_SECONDS,
+        problem: Callable[[Member], str | None] = problem) -> None:
+    """Returns when none has a problem; raises with each one's last reason at the deadline, or when one has ended."""
     deadline = time.monotonic() + seconds
     waiting = {member.name: member for member in members}
     while True:

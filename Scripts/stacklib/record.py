@@ -10,7 +10,9 @@ from pathlib import Path
 from .errors import StackError
 from .processes import Identity
 
+# The names of the stores where there is one server of each.
 STORES = ("redis", "postgres")
+STORE_KINDS = ("redis", "sentinel", "postgres")
 
 
 @dataclass
@@ -26,6 +28,10 @@ class Member:
     http: str = ""
     """The base URL of its health listener; empty for stores."""
     identity: Identity | None = None
+    address: str = "127.0.0.1"
+    """Where it listens."""
+    network: str = ""
+    """A path to the network namespace of its host; empty for this machine's own."""
 
     @property
     def port(self) -> int:
@@ -44,6 +50,11 @@ class Record:
     members: list[Member] = field(default_factory=list)
     apps: list[dict] = field(default_factory=list)
     postgres_data: str = ""
+    """Where the data of the first PostgreSQL lie."""
+    redis: str = "single"
+    """Single, sentinel or cluster."""
+    hosts: dict[str, str] | None = None
+    """With `--hosts`, the addresses of the hosts by name; a member's host has its name."""
 
     @property
     def path(self) -> Path:
@@ -78,6 +89,8 @@ class Record:
             document = json.loads(record.path.read_text())
             record.apps = document["apps"]
             record.postgres_data = document["postgres_data"]
+            record.redis = document.get("redis", "single")
+            record.hosts = document.get("hosts")
             for entry in document["members"]:
                 identity = entry.pop("identity")
                 record.members.append(Member(**entry, identity=Identity(**identity) if identity else None))

@@ -5,17 +5,25 @@ import os
 import subprocess
 from pathlib import Path
 
-from . import stores
+from . import hosts, stores
 from .errors import StackError
 from .record import Member, Record
 
 # In the order in which they are started; each is also the name of the program.
 KINDS = ("presence", "channel-state", "invitation", "sip-bridge", "gateway")
+# How many consecutive ports a kind has, apart from that of its health listener, and which of a gateway's is the server API's.
+PORTS = {"gateway": 3, "sip-bridge": 2}
+API_PORT = 2
 CONTROL = "heliographctl"
 CONTROL_SECONDS = 60
 # The highest values that the programs accept: in effect, no limits.
 MOST_CONNECTIONS = "1000000"
 MOST_MESSAGES = "1000000"
+
+
+def option(kind: str) -> str:
+    """The name of the option of `up` that says how many processes of a kind there are."""
+    return "gateways" if kind == "gateway" else kind
 
 
 def binary_directory() -> Path:
@@ -41,20 +49,25 @@ def _missing(directory: Path, names: tuple[str, ...]) -> list[str]:
 
 
 def service_member(record: Record, kind: str, number: int, http_port: int, ports: list[int], unlimited: bool) -> Member:
-    """The `number`th process of `kind`; `ports` are the gateway's or the sip-bridge's pair."""
+    """The `number`th process of `kind`; `ports` are those of `PORTS`."""
+    name = f"{kind}#{number}"
+    member = Member(name, kind, [*ports, http_port], [program(kind)], **hosts.place(record, name))
+    member.http = f"http://{member.address}:{http_port}"
     environment = {
         "HELIOGRAPH_INSTANCE": f"{kind}-{number}",
-        **store_urls(record, record.member("redis").port, record.member("postgres").port),
-        "HELIOGRAPH_HTTP_HOST": "127.0.0.1",
+        **stores.urls(record),
+        "HELIOGRAPH_HTTP_HOST": member.address,
         "HELIOGRAPH_HTTP_PORT": str(http_port),
         "HELIOGRAPH_LOG_FORMAT": "json",
     }
     if kind == "gateway":
         environment |= {
-            "HELIOGRAPH_GATEWAY_HOST": "127.0.0.1",
+            "HELIOGRAPH_GATEWAY_HOST": member.address,
             "HELIOGRAPH_GATEWAY_PORT": str(ports[0]),
-            "HELIOGRAPH_GATEWAY_PUBLIC_HOST": "127.0.0.1",
+            "HELIOGRAPH_GATEWAY_PUBLIC_HOST": member.address,
             "HELIOGRAPH_GATEWAY_PUBLIC_PORT": str(ports[0]),
+            "HELIOGRAPH_GATEWAY_API_HOST": member.address,
+            "HELIOGRAPH_GATEWAY_API_PORT": str(ports[API_PORT]),
             "HELIOGRAPH_GATEWAY_EVENT_LOOPS": "1",
             # No load balancer has to notice that it stops.
             "HELIOGRAPH_GATEWAY_LINGER": "0s",
@@ -62,24 +75,20 @@ def service_member(record: Record, kind: str, number: int, http_port: int, ports
         if unlimited:
             environment["HELIOGRAPH_GATEWAY_CONNECTIONS"] = MOST_CONNECTIONS
     elif kind == "sip-bridge":
-        environment |= {"HELIOGRAPH_SIP_HOST": "127.0.0.1", "HELIOGRAPH_SIP_PORT": str(ports[0])}
-    return Member(
-        f"{kind}#{number}", kind, [*ports, http_port], [program(kind)],
-        environment | _settings_from_outside(kind), f"http://127.0.0.1:{http_port}")
-
-
-def store_urls(record: Record, redis_port: int, postgres_port: int) -> dict[str, str]:
-    """Where a service finds the stores."""
-    return {
-        "HELIOGRAPH_REDIS_URL": stores.redis_url(redis_port), "HELIOGRAPH_POSTGRES_URL": stores.postgres_url(postgres_port)}
+        environment |= {"HELIOGRAPH_SIP_HOST": member.address, "HELIOGRAPH_SIP_PORT": str(ports[0])}
+    member.environment = environment | _settings_from_outside(kind)
+    return member
 
 
 def _settings_from_outside(kind: str) -> dict[str, str]:
-    """The settings of the caller's environment for this kind (HELIOGRAPH_GATEWAY_TLS_KEY) or for all (HELIOGRAPH_LOG_LEVEL)."""
+    """The settings of the caller's environment for this kind (HELIOGRAPH_GATEWAY_TLS_KEY) or for all (HELIOGRAPH_LOG_LEVEL).
+
+    Not those that say where the stores are, which the stack itself decides.
+    """
     own = "SIP" if kind == "sip-bridge" else kind.upper().replace("-", "_")
     return {
         name: value for name, value in os.environ.items()
-        if name.startswith((f"HELIOGRAPH_{own}_", "HELIOGRAPH_LOG_")) and value
+        if name.startswith((f"HELIOGRAPH_{own}_", "HELIOGRAPH_LOG_", "HELIOGRAPH_REDIS_DURABILITY")) and value
     }
 
 
@@ -89,11 +98,12 @@ def control(record: Record, *arguments: str) -> str:
     # The other arguments may hold a secret.
     name = " ".join([CONTROL, *arguments[:2]])
     environment = {name: value for name, value in os.environ.items() if not name.startswith("HELIOGRAPH_")}
-    environment |= store_urls(record, record.member("redis").port, record.member("postgres").port)
+    environment |= stores.urls(record)
     try:
-        done = subprocess.run(
-            command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=CONTROL_SECONDS,
-            check=False)
+        with hosts.inside(record):
+            done = subprocess.run(
+                command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=CONTROL_SECONDS,
+                check=False)
     except subprocess.TimeoutExpired:
         raise StackError(f"{name} took more than {CONTROL_SECONDS} s") from None
     if done.returncode != 0:

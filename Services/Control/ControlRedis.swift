@@ -4,23 +4,21 @@ internal import NIOPosix
 internal import RedisStore
 internal import ServiceKit
 
-/// A command's connection to Redis.
+/// A command's connection to Redis: to a single server, to the master that Sentinels name, or to a cluster.
 enum ControlRedis {
-    static let standardURL = "redis://127.0.0.1:6379"
+    static let standardURL = StoreURL.standardRedis
 
     /// Calls `body` with a connection, and closes it afterwards.
     /// - Parameter libraries: those whose functions `body` calls; default none.
-    /// - Throws: `RedisError` when the URL cannot be used; what `body` throws.
+    /// - Throws: `RedisError` when the URL cannot be used, or Redis is not run as the URL says; what `body` throws.
     static func withConnection<Value: Sendable>(
-        libraries: [RedisFunctionLibrary] = [], _ body: (RedisConnection) async throws -> Value
+        libraries: [RedisFunctionLibrary] = [], _ body: (RedisCluster) async throws -> Value
     ) async throws -> Value {
-        // The environment may contain settings of the services, so unknown names are not an error here.
-        var reader = EnvironmentReader.process()
-        let url = reader.string("REDIS_URL", default: standardURL, "where Redis is")
-        let connection = RedisConnection(
-            configuration: try RedisConfiguration(url: url), eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+        let connection = RedisCluster(
+            configuration: try configuration(), eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             libraries: libraries, keepsClock: false,
             logger: Logger(label: "heliographctl") { _ in SwiftLogNoOpLogHandler() })
+        try await connection.verify()
         connection.start()
         do {
             let value = try await body(connection)
@@ -30,5 +28,24 @@ enum ControlRedis {
             await connection.close()
             throw error
         }
+    }
+
+    /// Asks Redis how it is doing.
+    /// - Throws: `RedisError` when the URL cannot be used.
+    static func inspector() throws(RedisError) -> RedisInspector {
+        RedisInspector(
+            configuration: try configuration(), eventLoop: MultiThreadedEventLoopGroup.singleton.next())
+    }
+
+    private static func configuration() throws(RedisError) -> RedisConfiguration {
+        // The environment may contain settings of the services, so unknown names are not an error here.
+        var reader = EnvironmentReader.process()
+        let url = StoreURL.redis(reading: &reader)
+        do {
+            _ = try reader.finish()
+        } catch {
+            throw RedisError(code: .url, message: "\(error)")
+        }
+        return try RedisConfiguration(url: url)
     }
 }

@@ -5,17 +5,12 @@ internal import ServiceKit
 
 /// A command's connection to PostgreSQL.
 enum Database {
-    static let standardURL = "postgresql://heliograph@127.0.0.1:5432/heliograph"
+    static let standardURL = StoreURL.standardPostgres
 
     /// Calls `body` with a pool of one connection.
     /// - Parameter checked: whether to refuse a database that this build does not work with.
     static func with(checked: Bool = true, _ body: (PostgresPool) async throws -> Void) async throws {
-        // The environment may contain settings of the services, so unknown names are not an error here.
-        var reader = EnvironmentReader.process()
-        let url = reader.string("POSTGRES_URL", default: standardURL, "where PostgreSQL is")
-        let configuration = try PostgresConfiguration(url: url)
-        let logger = Logger(label: "heliographctl") { _ in SwiftLogNoOpLogHandler() }
-        let pool = PostgresPool(configuration: configuration, connections: 1, logger: logger)
+        let pool = PostgresPool(configuration: try configuration(), connections: 1, logger: logger)
         do {
             if checked { try await Migrations(pool: pool, level: ClusterLevel.current).check() }
             try await body(pool)
@@ -25,4 +20,20 @@ enum Database {
         }
         await pool.close()
     }
+
+    /// Asks each server of the URL how it is doing.
+    static func inspect() async throws -> PostgresInspection {
+        try await PostgresInspector(try configuration(), logger: logger).inspect()
+    }
+
+    /// Where PostgreSQL is.
+    static func configuration() throws -> PostgresConfiguration {
+        // The environment may contain settings of the services, so unknown names are not an error here.
+        var reader = EnvironmentReader.process()
+        let url = StoreURL.postgres(reading: &reader)
+        _ = try reader.finish()
+        return try PostgresConfiguration(url: url)
+    }
+
+    private static var logger: Logger { Logger(label: "heliographctl") { _ in SwiftLogNoOpLogHandler() } }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import PostgresStore
 internal import RedisStore
+internal import ServiceKit
 
 /// Why a command failed, with the exit code for scripts.
 struct Failure: Error {
@@ -29,7 +30,7 @@ struct Failure: Error {
     init(_ error: RedisError) {
         message = "Redis: \(error.message)"
         switch error.code {
-        case .url: code = EX_CONFIG
+        case .url, .flavour: code = EX_CONFIG
         case .closed, .timeout: code = EX_UNAVAILABLE
         default: code = 1
         }
@@ -44,6 +45,8 @@ struct Failure: Error {
             failure = Failure(error)
         } catch let error as RedisError {
             failure = Failure(error)
+        } catch let error as ConfigurationError {
+            failure = Failure(message: error.description, code: EX_CONFIG)
         } catch let error as Failure {
             failure = error
         }

@@ -7,14 +7,16 @@ struct Heliographctl: AsyncParsableCommand {
         commandName: "heliographctl",
         abstract: "Administers a Heliograph cluster.",
         discussion: """
-            PostgreSQL is found by HELIOGRAPH_POSTGRES_URL (default \(Database.standardURL)).
+            PostgreSQL is found by HELIOGRAPH_POSTGRES_URL (default \(Database.standardURL)), Redis by HELIOGRAPH_REDIS_URL \
+            (default \(ControlRedis.standardURL); also redis+sentinel:// and redis+cluster://).
 
-            Exit codes: 0 done; 1 refused (no such app, the id is taken, wrong tables); 64 wrong arguments; \
-            69 PostgreSQL does not answer; 78 the URL cannot be used.
+            Exit codes: 0 done; 1 refused (no such app, the id is taken, wrong tables), or something is wrong (cluster, doctor); \
+            64 wrong arguments; 69 the store does not answer; 78 the URL cannot be used, or Redis is not run as it says.
             """,
         subcommands: [
             MigrateCommand.self, AppCommand.self, TokenCommand.self, TrunkCommand.self, NumberCommand.self,
-            UserCommand.self, VersionsCommand.self,
+            UserCommand.self, KeyCommand.self, HistoryCommand.self, RetentionCommand.self, WaitingCommand.self,
+            BackupCommand.self, RestoreCommand.self, VersionsCommand.self, ClusterCommand.self, DoctorCommand.self,
         ])
 }
 

@@ -15,16 +15,18 @@ struct MigrateCommand: AsyncParsableCommand {
     private struct Report: Printable {
         let applied: [String]
         let waiting: [String]
+        /// What is to be done by a superuser, if anything.
+        let advice: [String]
 
         var members: [JSONMember] {
-            [("applied", applied), ("waiting", waiting)].map { name, migrations in
+            [("applied", applied), ("waiting", waiting), ("advice", advice)].map { name, migrations in
                 JSONMember(name, .array(migrations.map { .string($0) }))
             }
         }
 
         var lines: [String] {
             (applied.isEmpty ? ["nothing to do: the tables are up to date"] : applied.map { "applied \($0)" })
-                + waiting.map { "\($0) waits for `heliographctl migrate --contract`" }
+                + waiting.map { "\($0) waits for `heliographctl migrate --contract`" } + advice
         }
     }
 
@@ -49,7 +51,11 @@ struct MigrateCommand: AsyncParsableCommand {
                 }
                 let migrations = Migrations(pool: pool, level: ClusterLevel.current)
                 let applied = try await migrations.apply(contract ? .all : .expand)
-                output.show(Report(applied: applied, waiting: try await migrations.waiting().names))
+                let advice = try await migrations.readerAdvice()
+                output.show(
+                    Report(
+                        applied: applied, waiting: try await migrations.waiting().names,
+                        advice: advice.map { [$0] } ?? []))
             }
         }
     }

@@ -89,7 +89,7 @@ struct PhonePolicyOptions: ParsableArguments {
         policy.newCallsPerUser = userCallsPerMinute
         policy.callsPerApp = appCalls
         policy.newCallsPerApp = appCallsPerMinute
-        policy.longestCall = longestCall
+        policy.longestCall = .seconds(longestCall)
         return policy
     }
 

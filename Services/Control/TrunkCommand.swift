@@ -78,7 +78,7 @@ struct TrunkCommand: AsyncParsableCommand {
             trunk.register = register
             trunk.dtmf = dtmf
             trunk.srtp = srtp
-            trunk.ringSeconds = ring
+            trunk.ringTime = .seconds(ring)
             trunk.acceptDigest = acceptDigest
             trunk.trace = trace
             trunk.assertedIdentity = phones.assertedIdentity

@@ -23,8 +23,7 @@ struct TrunkOutput: PrintableRecord {
         let flags = [("acceptDigest", trunk.acceptDigest), ("register", trunk.register), ("trace", trunk.trace)]
         let numbers: [(String, Int)] = [
             ("appCalls", policy.callsPerApp), ("appCallsPerMinute", policy.newCallsPerApp),
-            // In seconds.
-            ("longestCall", policy.longestCall), ("ringSeconds", trunk.ringSeconds),
+            ("longestCall", Self.seconds(policy.longestCall)), ("ringSeconds", Self.seconds(trunk.ringTime)),
             ("port", trunk.port), ("userCalls", policy.callsPerUser), ("userCallsPerMinute", policy.newCallsPerUser),
         ]
         var members = texts.compactMap { name, text in text.map { JSONMember(name, .string($0)) } }
@@ -38,18 +37,20 @@ struct TrunkOutput: PrintableRecord {
         return members
     }
 
+    private static func seconds(_ duration: Duration) -> Int { Int(duration.components.seconds) }
+
     var line: String {
         let policy = trunk.policy
         let fields: [String?] = [
             trunk.app.rawValue, "\(trunk.transport.rawValue) \(trunk.host):\(trunk.port)",
             trunk.authUser.map { "user \($0)" }, secret.map { "secret \($0)" },
             trunk.fromDomain.map { "from \($0)" }, trunk.register ? "registers" : nil, "dtmf \(trunk.dtmf.rawValue)",
-            "srtp \(trunk.srtp.rawValue)", "rings \(trunk.ringSeconds) s",
+            "srtp \(trunk.srtp.rawValue)", "rings \(Self.seconds(trunk.ringTime)) s",
             "allow \(allow.isEmpty ? "none" : allow.joined(separator: ","))",
             callerID.isEmpty ? nil : "caller-id \(callerID.joined(separator: ","))",
             "calls \(policy.callsPerUser)/user \(policy.callsPerApp)/app",
             "new calls \(policy.newCallsPerUser)/user/min \(policy.newCallsPerApp)/app/min",
-            "lasts \(policy.longestCall) s",
+            "lasts \(Self.seconds(policy.longestCall)) s",
             trunk.assertedIdentity.map { "asserts \($0)" }, trunk.privacy.map { "privacy \($0)" },
             trunk.acceptDigest ? "accepts digest" : nil, trunk.trace ? "traced" : nil,
             "set \(Output.time(milliseconds: trunk.updatedAt))",
@@ -87,6 +88,8 @@ struct NumberOutput: PrintableRecord {
             JSONMember("number", .string(number.number)),
         ]
     }
+
+    private static func seconds(_ duration: Duration) -> Int { Int(duration.components.seconds) }
 
     var line: String {
         "\(number.number)  app \(number.user.app)  account \(number.user.account)  "

@@ -27,7 +27,8 @@ struct UserCommand: AsyncParsableCommand {
                 let command = DisconnectUser(user: user.key)
                 let id = CommandID("disconnect-\(SecureRandom.hex(bytes: 12))")
                 try await ControlRedis.withConnection(libraries: [.streams]) { connection in
-                    _ = try await connection.execute(PostedCommand.command(for: command, id: id))
+                    _ = try await connection.execute(
+                        PostedCommand.command(on: connection.bus, for: command, id: id))
                 }
                 output.show(
                     Outcome(

@@ -19,7 +19,7 @@ package struct LeaseWatch<Holder: LeaseHolder, Timer: ServiceTimer>: Sendable {
     private static var pause: Duration { .seconds(1) }
 
     private let leases: ProcessLeases<Holder>
-    private let redis: RedisConnection
+    private let redis: RedisCluster
     private let uptime: RedisUptime
     private let timers: ServiceTimers<Timer>
     private let timer: @Sendable (Holder) -> Timer
@@ -34,11 +34,12 @@ package struct LeaseWatch<Holder: LeaseHolder, Timer: ServiceTimer>: Sendable {
         self.timer = timer
     }
 
-    /// Checks a holder's lease after its timer has fired. A lease that is alive is checked again when it would end. While
-    /// Redis did not answer, nobody could renew a lease; one that cannot be judged for that reason is checked again later.
+    /// Checks a holder's lease after its timer has fired. A lease that is alive is checked again when it would end. While the
+    /// lease's master did not answer, nobody could renew it; one that cannot be judged for that reason is checked again later.
     /// - Returns: nil while the lease is alive, or may be.
     package func ended(_ holder: Holder) async throws(SignalingError) -> EndedLease? {
-        let now = try await redis.time()
+        let slot = KeySpace.slot(of: Holder.fleet.subject(holder))
+        let now = try await redis.time(ofSlot: slot)
         let heartbeat: RedisTime
         switch try await state(of: holder) {
         case .alive(let remaining):
@@ -48,7 +49,7 @@ package struct LeaseWatch<Holder: LeaseHolder, Timer: ServiceTimer>: Sendable {
         case .ended: return EndedLease(isGivenBack: true, abandonedAt: now, now: now)
         case .lost(let last): heartbeat = last
         }
-        guard let since = uptime.since else {
+        guard let since = await uptime.since(ofSlot: slot) else {
             try await lookAgain(at: holder, at: now + Self.pause)
             return nil
         }

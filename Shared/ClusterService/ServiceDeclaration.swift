@@ -28,9 +28,7 @@ package struct ServiceResources<Timer: ServiceTimer>: Sendable {
     /// The name of this process, unique among the service's instances.
     package let instance: String
     /// The connection for commands and functions.
-    package let redis: RedisConnection
-    /// The settings for further Redis connections of the service.
-    package let redisConfiguration: RedisConfiguration
+    package let redis: RedisCluster
     /// The connections to PostgreSQL.
     package let pool: PostgresPool
     /// The service's timers.

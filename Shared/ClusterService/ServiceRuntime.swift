@@ -1,6 +1,7 @@
 internal import ClusterState
 package import Logging
 internal import NIOCore
+internal import NIOPosix
 package import PostgresStore
 package import RedisStore
 package import ServiceKit
@@ -15,6 +16,7 @@ package enum ServiceRuntime {
     package static func assemble<Declaration: ServiceDeclaration>(
         _ service: Declaration, _ context: ServiceContext
     ) async throws -> ServiceAssembly {
+        EventLoopLag.watch(MultiThreadedEventLoopGroup.singleton)
         let stores = try await ServiceStores(
             context, libraries: libraries(of: Declaration.self), postgresConnections: service.postgresConnections)
         return try await assemble(
@@ -44,8 +46,8 @@ package enum ServiceRuntime {
         let cluster = ClusterInstance(
             kind: Declaration.name.rawValue, name: instance, redis: stores.redisConfiguration, logger: logger)
         let resources = ServiceResources(
-            instance: instance, redis: stores.redis, redisConfiguration: stores.redisConfiguration, pool: stores.pool,
-            timers: timers, uptime: RedisUptime(connection: stores.redis), cluster: cluster, logger: logger)
+            instance: instance, redis: stores.redis, pool: stores.pool, timers: timers,
+            uptime: RedisUptime(connection: stores.redis), cluster: cluster, logger: logger)
         let parts = try await service.parts(on: resources)
         // Shut down in reverse order: commands first, so that no new ones are read; the stores last.
         var services: [any Service] = []
@@ -72,7 +74,8 @@ package enum ServiceRuntime {
         let admission = ClusterAdmission(services, cluster: cluster, stores: stores, logger: logger)
         return ServiceAssembly(
             services: [admission], checks: stores.checks + [admission.readiness] + parts.checks,
-            details: { admission.details + (await parts.details()) }, shutdownDeadline: parts.shutdownDeadline)
+            details: { admission.details + (await parts.details()) }, observe: { await stores.observe() },
+            shutdownDeadline: parts.shutdownDeadline)
     }
 }
 

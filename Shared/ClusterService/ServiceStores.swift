@@ -9,8 +9,8 @@ import ServiceLifecycle
 /// A service's connections to Redis and PostgreSQL: opened first, closed last, checked by `/readyz`.
 package struct ServiceStores: Service {
     /// The connection for commands and functions.
-    package let redis: RedisConnection
-    /// The settings for further Redis connections of the service.
+    package let redis: RedisCluster
+    /// The settings for further Redis connections of the process.
     package let redisConfiguration: RedisConfiguration
     /// The connections to PostgreSQL.
     package let pool: PostgresPool
@@ -31,7 +31,7 @@ package struct ServiceStores: Service {
         redis configuration: RedisConfiguration, libraries: [RedisFunctionLibrary], pool: PostgresPool,
         isSchemaChecked: Bool, logger: Logger
     ) {
-        redis = RedisConnection(
+        redis = RedisCluster(
             configuration: configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             libraries: libraries, logger: logger)
         redisConfiguration = configuration
@@ -49,8 +49,10 @@ package struct ServiceStores: Service {
         let postgres = try PostgresConfiguration(url: context.configuration.postgresURL)
         let pool = PostgresPool(
             configuration: postgres, connections: postgresConnections, logger: context.logger)
+        var redis = try RedisConfiguration(url: context.configuration.redisURL)
+        redis.replicas = context.configuration.redisReplicas
         self.init(
-            redis: try RedisConfiguration(url: context.configuration.redisURL), libraries: libraries, pool: pool,
+            redis: redis, libraries: libraries, pool: pool,
             isSchemaChecked: try await Self.checkSchema(of: pool, logger: context.logger), logger: context.logger)
     }
 
@@ -73,13 +75,9 @@ package struct ServiceStores: Service {
     /// Checks whether each store answers.
     package var checks: [ReadinessCheck] {
         [
-            ReadinessCheck(name: "redis") { [redis] in
-                do throws(RedisError) {
-                    _ = try await redis.execute(RedisCommand("PING"))
-                    return nil
-                } catch {
-                    return error.description
-                }
+            .withRemarks(name: "redis") { [redis] in
+                let state = await redis.checkReadiness()
+                return state.isReady ? .works(remark: state.problem) : .fails(state.problem ?? "not connected")
             },
             ReadinessCheck(name: "postgres") { [pool] in
                 do throws(PostgresError) {
@@ -90,6 +88,13 @@ package struct ServiceStores: Service {
                 }
             },
         ]
+    }
+
+    /// Updates the metrics of the stores.
+    func observe() async {
+        pool.observe()
+        RedisMetrics.shared.show(await redis.links())
+        RedisMemoryMetrics.shared.show(await redis.memory())
     }
 
     /// Closes the stores at the graceful shutdown. The connection to Redis is started by whoever runs this: before, the

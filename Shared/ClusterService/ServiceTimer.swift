@@ -1,4 +1,4 @@
-internal import SignalingProtocol
+package import SignalingProtocol
 
 /// What a timer of a service is for. In the service's sorted set of timers it stands as a line of words.
 package protocol ServiceTimer: Sendable {
@@ -6,12 +6,15 @@ package protocol ServiceTimer: Sendable {
     init?(words: [String])
     /// The timer's kind, then what it is about; unique within the service. No word is empty.
     var words: [String] { get }
+    /// What it is about: the timer is kept in the partition that is responsible for it.
+    var subject: Subject { get }
 }
 
 /// For services without timers.
 extension Never: ServiceTimer {
     package init?(words: [String]) { return nil }
     package var words: [String] { switch self {} }
+    package var subject: Subject { switch self {} }
 }
 
 /// The form of timers in Redis: words separated by single spaces, as `LeaseFleet` writes them too. Names chosen by clients may

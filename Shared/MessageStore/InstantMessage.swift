@@ -7,7 +7,7 @@ package struct InstantMessage: Sendable {
     package let to: UserKey
     /// The keys of the sender.
     package let sender: UserKeys
-    /// The session that sends, which must still be current.
+    /// The session that sends, which must still be current; ``SignalingProtocol/SessionID/server`` for an app's server.
     package let session: SessionID
     /// The `msg-v2` line.
     package let line: String

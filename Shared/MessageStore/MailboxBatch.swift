@@ -4,7 +4,8 @@ package import RedisStore
 package import SignalingProtocol
 
 /// Collects messages to users, and users' acknowledgements, during one tick of the event loop and sends each kind in one
-/// call of a Redis Function. That costs Redis about half as much as one call each; batching adds no delay.
+/// call of a Redis Function. That costs Redis about half as much as one call each; batching adds no delay. In a cluster a call
+/// is for the users of one slot.
 ///
 /// Use it on the connection's event loop only. The connection must load ``RedisFunctionLibrary/messages``.
 package final class MailboxBatch {
@@ -26,12 +27,14 @@ package final class MailboxBatch {
         /// Whether all messages of the call have command ids, so that the call may be sent again.
         var isRepeatable = true
         var lineBytes = 0
+        /// The slot of the users; 0 on a single Redis.
+        var slot: UInt16 = 0
         var keys = RedisArguments()
         var arguments = RedisArguments()
         var completions: [(Result<Int64, SignalingError>) -> Void] = []
     }
 
-    private let connection: RedisConnection
+    private let connection: RedisCluster
     private let gateway: GatewayID
     private var messages = Call()
     private var clears = Call()
@@ -39,7 +42,7 @@ package final class MailboxBatch {
 
     /// Sends over `connection`, for sessions that `gateway` holds. Sessions taken over by another gateway are refused, see
     /// ``SessionFence``.
-    package init(connection: RedisConnection, gateway: GatewayID) {
+    package init(connection: RedisCluster, gateway: GatewayID) {
         self.connection = connection
         self.gateway = gateway
     }
@@ -55,10 +58,15 @@ package final class MailboxBatch {
         scheduleFlush()
         let isRepeatable = message.command != nil
         // Messages with a command id and messages without one go in separate calls, in the order in which they were sent.
-        if messages.isRepeatable != isRepeatable, !messages.completions.isEmpty { sendMessages() }
+        let tag = KeySpace.tag(message.to)
+        let slot = slot(of: tag)
+        if messages.isRepeatable != isRepeatable || messages.slot != slot, !messages.completions.isEmpty {
+            sendMessages()
+        }
         messages.isRepeatable = isRepeatable
-        messages.keys.append(KeySpace.tag(message.to))
-        messages.keys.append(message.sender.tag)
+        messages.slot = slot
+        messages.keys.append(tag)
+        messages.arguments.append(message.sender.tag)
         messages.arguments.append(message.command?.rawValue ?? "")
         messages.arguments.append(message.session.rawValue)
         messages.arguments.append(message.line)
@@ -77,11 +85,23 @@ package final class MailboxBatch {
         _ completion: @escaping (Result<Int64, SignalingError>) -> Void
     ) {
         scheduleFlush()
-        clears.keys.append(KeySpace.tag(user))
+        let tag = KeySpace.tag(user)
+        let slot = slot(of: tag)
+        if clears.slot != slot, !clears.completions.isEmpty { sendClears() }
+        clears.slot = slot
+        clears.keys.append(tag)
         clears.arguments.append(session.rawValue)
         clears.arguments.append(Int(version))
         clears.completions.append(completion)
         if clears.completions.count == Self.bound { sendClears() }
+    }
+
+    /// The slot of a user's keys, which a call must have in common; 0 on a single Redis, where it does not matter.
+    private func slot(of tag: String) -> UInt16 {
+        switch connection.bus.flavour {
+        case .single: 0
+        case .cluster: KeySlot.of(tag)
+        }
     }
 
     private func scheduleFlush() {
@@ -102,23 +122,26 @@ package final class MailboxBatch {
     private func sendMessages() {
         let call = messages
         messages = Call()
-        send("messages_to_users", call, keys: 2 * call.completions.count)
+        send("messages_to_users", call, isDurable: true)
     }
 
     private func sendClears() {
         let call = clears
         clears = Call()
-        send("mailboxes_clear", call, keys: call.completions.count)
+        // Not durable: entries that a lost call brings back are acknowledged again by the client.
+        send("mailboxes_clear", call, isDurable: false)
     }
 
-    private func send(_ function: String, _ call: Call, keys: Int) {
+    private func send(_ function: String, _ call: Call, isDurable: Bool) {
         let completions = call.completions
         guard !completions.isEmpty else { return }
         var command = RedisCommand.function(
-            function, keys: keys, bytes: call.keys.bytes + call.arguments.bytes + gateway.rawValue.utf8.count + 16)
+            function, keys: completions.count,
+            bytes: call.keys.bytes + call.arguments.bytes + gateway.rawValue.utf8.count + 16)
         command.append(contentsOf: call.keys)
         command.append(gateway.rawValue)
         command.append(contentsOf: call.arguments)
+        command.isDurable = isDurable
         connection.send(command, repeatedUntil: call.isRepeatable ? Self.repeatedUntil : nil) { reply in
             for (completion, result) in zip(completions, Self.results(reply, count: completions.count)) {
                 completion(result)

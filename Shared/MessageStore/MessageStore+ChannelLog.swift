@@ -1,16 +1,11 @@
 internal import ClusterState
-internal import Metrics
 internal import NIOCore
 internal import RedisStore
+internal import ServiceMetrics
 package import SignalingProtocol
 internal import SignalingWire
 
 extension MessageStore {
-    /// Counts events that could not be decoded and were skipped.
-    private static let unreadable = Counter(label: "heliograph_channel_events_unreadable_total")
-    /// Counts events that were skipped because only a newer release knows their kind.
-    private static let unknown = Counter(label: "heliograph_events_unknown_total")
-
     /// Reads a channel's events after a position: those that a gateway, or a client that resumes, has missed. On the loop
     /// only.
     ///
@@ -33,7 +28,9 @@ extension MessageStore {
     /// to the clock.
     package func keepNumbers() {
         // A failed call counts as an interruption, so there is nothing else to do.
-        connection.send(.function("messages_awake", keys: [], arguments: [])) { _ in }
+        for slot in connection.slotsOfMasters {
+            connection.send(.function("messages_awake", keys: [], arguments: []).inSlot(slot)) { _ in }
+        }
     }
 
     private static func log(_ reply: RedisValue) -> ChannelLogPage? {
@@ -46,8 +43,8 @@ extension MessageStore {
             // The other events are delivered even if one cannot be parsed.
             switch part.buffer.flatMap({ try? ChannelPublication(payload: $0.readableBytesView) }) {
             case .event(let event): events.append(event)
-            case .unknown: unknown.increment()
-            case nil: unreadable.increment()
+            case .unknown: EventMetrics.shared.unknown.increment()
+            case nil: EventMetrics.shared.unreadable.increment()
             }
         }
         return ChannelLogPage(

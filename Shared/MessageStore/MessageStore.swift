@@ -11,9 +11,13 @@ package import SignalingProtocol
 /// ``SignalingCode/failed`` (`unavailable`) when Redis does not answer; the outcome of a send is then unknown. The gateways'
 /// most frequent operations also exist in a form that batches them, ``MailboxBatch``.
 package struct MessageStore: Sendable {
-    let connection: RedisConnection
+    let connection: RedisCluster
 
-    package init(connection: RedisConnection) { self.connection = connection }
+    package init(connection: RedisCluster) {
+        // Declares everything that readers of events count.
+        _ = EventMetrics.shared
+        self.connection = connection
+    }
 
     // MARK: - Sending
 
@@ -45,6 +49,7 @@ package struct MessageStore: Sendable {
         let tag = KeySpace.tag(message.to)
         var command = RedisCommand.function(
             "message_to_user", keys: 1, bytes: tag.utf8.count + message.line.utf8.count + 256)
+        command.isDurable = true
         command.append(tag)
         command.append(message.command?.rawValue ?? "")
         command.append(message.line)
@@ -77,13 +82,12 @@ package struct MessageStore: Sendable {
     /// The Redis command that publishes a message to a channel's members, for the caller to send in a pipeline.
     package static func command(_ message: ChannelMessage) -> RedisCommand {
         let tag = KeySpace.tag(message.channel)
+        // Services and apps' servers have no session to be checked.
+        let readsSender = message.force && message.fence?.session.isServer == false
         var command = RedisCommand.function(
-            message.fence == nil ? "announcement_to_channel" : "message_to_channel", keys: message.force ? 2 : 1,
+            message.fence == nil ? "announcement_to_channel" : "message_to_channel", keys: 1,
             bytes: 2 * tag.utf8.count + message.body.utf8.count + 512)
         command.append(tag)
-        if message.force {
-            command.append(KeySpace.tag(UserKey(app: message.channel.app, account: message.account)))
-        }
         command.append(message.command?.rawValue ?? "")
         command.append(message.account.rawValue)
         command.append(Int(message.uid))
@@ -92,6 +96,8 @@ package struct MessageStore: Sendable {
         command.append(message.force ? 1 : 0)
         command.append(message.limitPerSecond)
         command.append(message.body)
+        command.append(
+            readsSender ? KeySpace.tag(UserKey(app: message.channel.app, account: message.account)) : "")
         return command
     }
 

@@ -87,7 +87,7 @@ package struct ServerAnnouncement: Equatable, Sendable {
     }
 
     private static func audience(in app: AppID, isAboutMembers: Bool) -> RedisCommand {
-        RedisCommand("EXISTS", .string(ChannelKeys(channel(in: app, isAboutMembers: isAboutMembers)).members))
+        RedisCommand("EXISTS", key: ChannelKeys(channel(in: app, isAboutMembers: isAboutMembers)).members)
     }
 
     private static func channel(in app: AppID, isAboutMembers: Bool) -> ChannelKey {

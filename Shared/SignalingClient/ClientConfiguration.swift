@@ -15,6 +15,11 @@ public struct ClientConfiguration: Sendable {
     public var device: String
     /// Where the client looks for gateways.
     public var source: GatewaySource
+    /// The channel that will be joined, so that discovery leads the client to a gateway at which the channel's members gather:
+    /// messages to it are cheaper in a large cluster then. The client may join others, too. Nil (the default) when it is
+    /// not known. A client that reconnects asks for the channel that it is in. Source: `Docs/protocol.md`, "Finding a
+    /// gateway".
+    public var channel: String?
     /// How gateways are authenticated on TLS connections.
     public var tls: ClientTLS
     /// Deadlines and retries.

@@ -55,7 +55,7 @@ final class ClientDriver {
 
     private func perform(_ action: ClientStateMachine.Action) {
         switch action {
-        case .discover(let attempt): discover(attempt)
+        case .discover(let attempt, let channel): discover(channel, attempt)
         case .connect(let attempt, let endpoint): connect(endpoint, attempt)
         case .send(let frame): link?.send(frame)
         case .setReading(let reading): link?.setReading(reading)
@@ -103,18 +103,18 @@ final class ClientDriver {
 
     // MARK: - Discovery
 
-    private func discover(_ attempt: Int) {
+    private func discover(_ channel: String?, _ attempt: Int) {
         guard case .discovery(let texts) = configuration.source else { return }
-        ask(texts.compactMap { try? DiscoveryURL($0) }.shuffled()[...], attempt)
+        ask(texts.compactMap { try? DiscoveryURL($0) }.shuffled()[...], channel, attempt)
     }
 
     /// Asks one URL after another until one answers.
-    private func ask(_ urls: ArraySlice<DiscoveryURL>, _ attempt: Int) {
+    private func ask(_ urls: ArraySlice<DiscoveryURL>, _ channel: String?, _ attempt: Int) {
         guard let url = urls.first else { return handle(.discovered([], attempt: attempt)) }
-        let asking = DiscoveryRequest.ask(url, app: configuration.app, over: bootstrap)
+        let asking = DiscoveryRequest.ask(url, app: configuration.app, channel: channel, over: bootstrap)
         asking.assumeIsolated().whenSuccess { [self] found in
             guard found.isEmpty else { return handle(.discovered(found, attempt: attempt)) }
-            ask(urls.dropFirst(), attempt)
+            ask(urls.dropFirst(), channel, attempt)
         }
     }
 

@@ -169,6 +169,10 @@ extension SignalingReason {
 
 /// Between the cluster's processes.
 extension SignalingReason {
+    /// There is no key of the server API with that id, or it is revoked or has expired.
+    package static let unknownKey = Self(rawValue: "unknown_key")
+    /// The attribute has another value than the app's server expected; nothing was changed.
+    package static let valueDiffers = Self(rawValue: "value_differs")
     /// A command, reply or record lacks a field, or a field cannot be parsed.
     package static let badFields = Self(rawValue: "bad_fields")
     /// A publication cannot be parsed.

@@ -12,6 +12,7 @@ from pages import CLIENT, Site
 from stack_control import Stack, unique
 from users import WebUser
 from waiting import eventually
+from web import metric
 
 
 def test_the_classic_script_is_current():
@@ -103,6 +104,21 @@ async def test_one_of_several_discovery_addresses_is_enough(stack: Stack, visit,
     async with visit(stack) as page:
         discovery = ["http://127.0.0.1:9", "http://127.0.0.1:9", only(stack.gateways[1]) + "/"]
         await WebUser.online(page, stack, discovery=discovery)
+
+
+async def test_who_names_a_channel_goes_to_its_first_gateway(make_stack, visit, only):
+    stack = make_stack(gateways=2)
+    async with visit(stack) as page:
+        for _ in range(5):
+            user = await WebUser.login(
+                page, stack.open_app, unique("web"), discovery=only(*stack.gateways), channel="a b&c")
+            await user.wait("onLoginSuccess")
+        # Without a channel, and at random, 1 time in 16 all would be at one gateway.
+        counts = [lambda at=each["http"]: metric(at, "heliograph_gateway_connections") for each in stack.endpoints["gateways"]]
+        await eventually(lambda: [count() for count in counts] == [5, 0], "all are at the first gateway")
+        # The real discovery takes the name.
+        user = await WebUser.login(page, stack.open_app, unique("web"), channel="a b&c")
+        await user.wait("onLoginSuccess")
 
 
 @pytest.fixture

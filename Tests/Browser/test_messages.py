@@ -68,7 +68,7 @@ async def test_acknowledged_messages_do_not_come_again_even_without_a_logout(sta
 
 def mailbox_is_empty(stack: Stack, account: str) -> bool:
     """Whether Redis has no mailbox entries for the account."""
-    return all(stack.redis("XLEN", key) == "0" for key in stack.redis("KEYS", f"*{account}*:mbox").split())
+    return all(stack.redis("XLEN", key) == "0" for key in stack.redis_keys(f"*{account}*:mbox"))
 
 
 async def test_what_is_refused(stack: Stack, visit, people):

@@ -7,7 +7,7 @@ from pages import Site
 from signaling import Client
 from stack_control import Stack, unique
 from users import WebUser
-from waiting import eventually, paced
+from waiting import eventually, spaced
 from web import metric
 from wires import Wire
 
@@ -16,7 +16,7 @@ PER_SECOND = 40
 
 async def send_numbers(count: int, send) -> None:
     """Calls `send` with "0", "1"... at a rate below all limits."""
-    async for number in paced(count, PER_SECOND):
+    async for number in spaced(count, PER_SECOND):
         await send(str(number))
 
 
@@ -214,10 +214,10 @@ async def test_messages_that_the_gateway_gave_up_arrive_once(make_stack, visit, 
     async with visit(stack) as page, people(stack) as cast:
         raw, = await cast.login("raw")
         web = await WebUser.online(page, stack)
-        await asyncio.to_thread(stack.freeze, "redis")
+        stack.freeze_redis()
         await page.run("stream", web.number, "session", "messageInstantSend", [raw.account], count, PER_SECOND)
         await eventually(lambda: failed_calls(stack) > 0, "the gateway gives up", 20)
-        await asyncio.to_thread(stack.thaw, "redis")
+        stack.thaw_redis()
         await page.eventually(f"users[0].progress.sent === {count}", f"all are answered: {await web.progress()}", 30)
         await eventually(lambda: len(raw.texts(web.account)) >= count, "all arrived", 20)
         assert raw.texts(web.account) == [str(number) for number in range(count)]

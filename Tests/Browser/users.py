@@ -18,9 +18,11 @@ class WebUser:
     @classmethod
     async def login(
         cls, page: Page, app: App, account: str, *, discovery: str | list[str] | None = None, token: str | None = None,
+        channel: str | None = None,
     ) -> "WebUser":
         """Begins to log in; the outcome is in the log."""
-        options = {} if discovery is None else {"discovery": discovery}
+        given = {"discovery": discovery, "channel": channel}
+        options = {name: value for name, value in given.items() if value is not None}
         token = app.token(account) if token is None else token
         return cls(page, await page.run("login", app.id, account, token, options), account)
 

@@ -20,6 +20,9 @@ struct RunningStack: Sendable {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().path
 
+    /// The flavour of Redis: the switch of all tests that run whole clusters (`Tests/Support/redis_flavour.py`).
+    private static let redis = ProcessInfo.processInfo.environment["HELIOGRAPH_TEST_REDIS"] ?? "single"
+
     /// Starts a cluster. Tries three times, because the programs may be missing for a moment while they are rebuilt.
     static func up() async throws -> RunningStack {
         let directory = "/tmp/heliograph-clients-\(getpid())"
@@ -27,7 +30,7 @@ struct RunningStack: Sendable {
         try await makeCertificate(directory)
         var failure = ""
         for _ in 1...3 {
-            let (status, output) = try await run(["up", "--gateways", "2", "--dir", directory])
+            let (status, output) = try await run(["up", "--redis", redis, "--gateways", "2", "--dir", directory])
             if status == 0 { return try RunningStack(directory: directory) }
             failure = output
         }

@@ -35,19 +35,24 @@ class Audit:
     async def compare(self, truth: Callable[[], Truth]) -> None:
         """Compares until all agree or the grace time is over, and records the last comparison."""
         began = now()
+        agreed: dict[str, float] = {}
         while True:
             lists = await self._lists(truth())
             wrong = [what for what, (listed, known) in lists.items() if set(listed) != set(known)]
+            agreed = {what: agreed.get(what, now() - began) for what in lists if what not in wrong}
             grace = COPY_GRACE_SECONDS if all(what.startswith("psql") for what in wrong) else GRACE_SECONDS
             if not wrong or now() > began + grace:
                 break
             await before_next_try(1)
         for what, (listed, known) in lists.items():
-            self._history.note("audit", what=what, listed=sorted(listed), truth=sorted(known))
+            self._history.note("audit", what=what, listed=sorted(listed), truth=sorted(known), after=agreed.get(what))
 
     async def _lists(self, truth: Truth) -> dict[str, tuple[list[str], list[str]]]:
         online = await self._sql(f"select account from online_users where account like '%-{truth.run}'")
-        lists = {"psql's online_users": (online, truth.online)}
+        pattern = f"{{*}}a:{self._stack.open_app.id}:u:*-{truth.run}:session"
+        keys = await asyncio.to_thread(self._stack.redis_keys, pattern)
+        stored = [key.removesuffix(":session").rpartition(":")[2] for key in keys]
+        lists = {"psql's online_users": (online, truth.online), "Redis' sessions": (stored, truth.online)}
         for channel, members in truth.rooms.items():
             reply = await self._auditor.attempt("channel_query_userlist_all", name=channel)
             if reply.ok:

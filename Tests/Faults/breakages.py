@@ -27,6 +27,16 @@ class Lab:
         self.stack, self.population = stack, population
         self.fault: dict = {}
 
+    @property
+    def redis(self) -> list[str]:
+        """All servers of Redis."""
+        return self.stack.redis_servers
+
+    @property
+    def all_redis(self) -> list[str]:
+        """The Sentinels, where there are some, and all servers of Redis: to freeze them all without a failover in between."""
+        return [node["name"] for node in reversed(self.stack.endpoints["redis"]["nodes"])]
+
     async def do(self, *command: str) -> None:
         """One command of `Scripts/stack`."""
         await asyncio.to_thread(self.stack.run, *command)
@@ -105,17 +115,17 @@ class Lab:
         """Lets Redis close its clients' connections."""
         for _ in range(times):
             for kind in kinds:
-                await asyncio.to_thread(self.stack.redis, "CLIENT", "KILL", "TYPE", kind)
+                await asyncio.to_thread(self.stack.redis_everywhere, "CLIENT", "KILL", "TYPE", kind)
             await let_pass(every, "clients come back before the next cut")
 
-    async def often(self, name: str, *, times: int, seconds: float, every: float) -> None:
+    async def often(self, *names: str, times: int, seconds: float, every: float) -> None:
         for _ in range(times):
-            await self.pause(name, seconds=seconds)
-            await let_pass(every, "the member works before the next pause")
+            await self.pause(*names, seconds=seconds)
+            await let_pass(every, "the members work before the next pause")
 
     async def roll(self) -> None:
         """Drains and starts every process of the cluster's own, one after the other."""
-        for name in [name for name in self.stack.pids if name not in ("redis", "postgres")]:
+        for name in [name for name in self.stack.pids if not name.startswith(("redis", "sentinel", "postgres"))]:
             await self.do("drain", name)
             await self.do("start", name)
 
@@ -147,9 +157,13 @@ class Breakage:
     """Whether `make test` runs it, and not only `make faults`."""
     after: float = 12
     """Seconds of load when the fault is over."""
+    single_redis: str = ""
+    """Why it is for a single Redis server only; empty when it is not."""
 
 
 PROXIES = ("--proxies",)
+NEEDS_PROXIES = "the stack puts proxies in front of a single server only"
+ONLY_STORE = "the stack turns back, empties and fills a single server only"
 SERVICES = ("presence", "channel-state", "invitation")
 
 BREAKAGES = [
@@ -158,13 +172,13 @@ BREAKAGES = [
     *[Breakage(f"every {kind} killed", lambda lab, kind=kind: lab.restart(f"{kind}#1", f"{kind}#2", away=3)) for kind in SERVICES],
     Breakage("gateway frozen 15 s", lambda lab: lab.pause("gateway#1", seconds=15), short=True),
     *[Breakage(f"{kind} frozen 12 s", lambda lab, name=f"{kind}#1": lab.pause(name, seconds=12)) for kind in SERVICES],
-    Breakage("redis killed", lambda lab: lab.restart("redis")),
-    Breakage("redis away 25 s", lambda lab: lab.restart("redis", away=25), after=20),
-    Breakage("redis turned back 2 s", lambda lab: lab.turn_back("redis", 2), short=True),
-    Breakage("redis empty", lambda lab: lab.empty(), after=20),
-    Breakage("redis full 15 s", lambda lab: lab.full(15)),
-    Breakage("redis frozen 20 s", lambda lab: lab.pause("redis", seconds=20), after=20),
-    Breakage("redis frozen often", lambda lab: lab.often("redis", times=8, seconds=1.5, every=1.5)),
+    Breakage("redis killed", lambda lab: lab.restart(*lab.redis)),
+    Breakage("redis away 25 s", lambda lab: lab.restart(*lab.redis, away=25), after=20),
+    Breakage("redis turned back 2 s", lambda lab: lab.turn_back("redis", 2), short=True, single_redis=ONLY_STORE),
+    Breakage("redis empty", lambda lab: lab.empty(), after=20, single_redis=ONLY_STORE),
+    Breakage("redis full 15 s", lambda lab: lab.full(15), single_redis=ONLY_STORE),
+    Breakage("redis frozen 20 s", lambda lab: lab.pause(*lab.all_redis, seconds=20), after=20),
+    Breakage("redis frozen often", lambda lab: lab.often(*lab.all_redis, times=8, seconds=1.5, every=1.5)),
     Breakage("redis: normal clients cut", lambda lab: lab.cut_clients("normal", times=5)),
     Breakage("redis: subscribers cut", lambda lab: lab.cut_clients("pubsub", times=5)),
     Breakage("redis: all clients cut", lambda lab: lab.cut_clients("normal", "pubsub", times=5)),
@@ -172,16 +186,20 @@ BREAKAGES = [
     Breakage("postgres frozen 15 s", lambda lab: lab.pause("postgres", seconds=15)),
     Breakage("postgres' disk full 15 s", lambda lab: lab.full_disk(15), options=("--postgres-disk", "160")),
     Breakage("postgres turned back 2 s", lambda lab: lab.turn_back("postgres", 2)),
-    Breakage("gateway cut off, silent 15 s", lambda lab: lab.cut_off("gateway#1", seconds=15), options=PROXIES),
-    Breakage("gateway cut off, reset 15 s", lambda lab: lab.cut_off("gateway#1", seconds=15, reset=True), options=PROXIES),
-    *[Breakage(f"{kind} cut off, silent 12 s", lambda lab, name=f"{kind}#1": lab.cut_off(name, seconds=12), options=PROXIES)
+    Breakage("gateway cut off, silent 15 s", lambda lab: lab.cut_off("gateway#1", seconds=15), options=PROXIES,
+             single_redis=NEEDS_PROXIES),
+    Breakage("gateway cut off, reset 15 s", lambda lab: lab.cut_off("gateway#1", seconds=15, reset=True), options=PROXIES,
+             single_redis=NEEDS_PROXIES),
+    *[Breakage(f"{kind} cut off, silent 12 s", lambda lab, name=f"{kind}#1": lab.cut_off(name, seconds=12), options=PROXIES,
+               single_redis=NEEDS_PROXIES)
       for kind in SERVICES],
     *[Breakage(f"every {kind} cut off, reset 8 s",
-               lambda lab, kind=kind: lab.cut_off(f"{kind}#1", f"{kind}#2", seconds=8, reset=True), options=PROXIES)
+               lambda lab, kind=kind: lab.cut_off(f"{kind}#1", f"{kind}#2", seconds=8, reset=True),
+               options=PROXIES, single_redis=NEEDS_PROXIES)
       for kind in SERVICES],
-    Breakage("gateway and redis killed", lambda lab: lab.restart_around("gateway#1", lab.restart("redis"))),
+    Breakage("gateway and redis killed", lambda lab: lab.restart_around("gateway#1", lab.restart(*lab.redis))),
     Breakage("presence killed, redis frozen 12 s",
-             lambda lab: lab.restart_around("presence#1", lab.pause("redis", seconds=12))),
+             lambda lab: lab.restart_around("presence#1", lab.pause(*lab.all_redis, seconds=12))),
     Breakage("gateway frozen 15 s, postgres killed",
              lambda lab: lab.restart_around("postgres", lab.pause("gateway#2", seconds=15))),
     Breakage("rolling restart", lambda lab: lab.roll()),

@@ -8,7 +8,7 @@ from stack_control import ROOT
 
 FOLDER = Path(os.environ.get("HELIOGRAPH_FAULTS_DIR") or ROOT / ".build" / "faults")
 COLUMNS = ("sent", "acknowledged", *DEFECTS, "forgiven", "s to heal")
-WIDTH = 38
+WIDTH = 52
 
 
 def header() -> str:

@@ -61,7 +61,8 @@ class Footprint:
     @staticmethod
     def of(stack: Stack, *, sweep: bool = False) -> "Footprint":
         """What the stores hold now; with `sweep`, without the keys that expire."""
-        keys = set(stack.redis("EVAL", LASTING, "0", *(["sweep"] if sweep else [])).splitlines()) - {""}
+        lists = stack.redis_everywhere("EVAL", LASTING, "0", *(["sweep"] if sweep else []))
+        keys = {key for answer in lists for key in answer.splitlines()} - {""}
         used = _settled_memory(stack)
         entries = sum(int(stack.redis("XLEN", key)) for key in keys if stack.redis("TYPE", key) == "stream")
         rows = {table: int(stack.sql(f"select count(*) from {table}")[0][0]) for table in TABLES + KEPT_TABLES}
@@ -70,12 +71,12 @@ class Footprint:
 
 
 def _settled_memory(stack: Stack) -> int:
-    """KiB that Redis uses, once it no longer shrinks: its tables shrink in steps after many keys were deleted."""
-    stack.redis("MEMORY", "PURGE")
+    """KiB that all masters of Redis use, once they no longer shrink: their tables shrink in steps after many keys were deleted."""
+    stack.redis_everywhere("MEMORY", "PURGE")
     last = None
     while True:
-        memory = stack.redis("INFO", "memory")
-        used = int(next(line for line in memory.splitlines() if line.startswith("used_memory:")).split(":")[1]) // 1024
+        lines = [line for memory in stack.redis_everywhere("INFO", "memory") for line in memory.splitlines()]
+        used = sum(int(line.split(":")[1]) for line in lines if line.startswith("used_memory:")) // 1024
         if last is not None and used > last - 16:
             return used
         last = used

@@ -5,8 +5,12 @@ import report
 from breakages import BREAKAGES, COUNTS, Breakage, run
 
 
-@pytest.mark.parametrize(
-    "breakage", [pytest.param(b, id=b.name, marks=() if b.short else pytest.mark.long) for b in BREAKAGES])
+def marks(breakage: Breakage) -> list[pytest.MarkDecorator]:
+    found = [] if breakage.short else [pytest.mark.long]
+    return [*found, pytest.mark.single_redis(breakage.single_redis)] if breakage.single_redis else found
+
+
+@pytest.mark.parametrize("breakage", [pytest.param(b, id=b.name, marks=marks(b)) for b in BREAKAGES])
 async def test_breakage(breakage: Breakage, make_stack):
     stack = make_stack(*breakage.options, **COUNTS)
     verdict, population = await run(breakage, stack)

@@ -29,7 +29,8 @@ async def test_nothing_is_left_behind(make_stack):
     await quiet(stack)
     before = await asyncio.to_thread(Footprint.of, stack, sweep=True)
     await soak.run(LONG_SECONDS or SHORT_SECONDS)
-    longest, name = (await asyncio.to_thread(stack.redis, "EVAL", LONGEST, "0")).splitlines()
+    ends = await asyncio.to_thread(stack.redis_everywhere, "EVAL", LONGEST, "0")
+    longest, name = max(((int(ms), name) for ms, _, name in (answer.partition("\n") for answer in ends)))
     await quiet(stack, before)
     tables = TABLES
     if LONG_SECONDS:
@@ -46,7 +47,7 @@ async def test_nothing_is_left_behind(make_stack):
     ):
         report.add("soak", HEAD, f"{what:36} {one:10} {other:10}")
     report.add("soak", HEAD, f"{soak.visits} visits")
-    assert int(longest) <= LONGEST_MS, f"{name} lives for {int(longest) / 3600_000:.0f} h"
+    assert longest <= LONGEST_MS, f"{name} lives for {longest / 3600_000:.0f} h"
     left = sorted(after.keys - before.keys)
     assert not left, f"{len(left)} keys stay, such as {left[:5]}"
     assert after.entries <= before.entries + 10

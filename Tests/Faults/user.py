@@ -59,7 +59,8 @@ class User(Client):
         self._wants_end = False
         self._logout: asyncio.Task | None = None
         self._logs_out = False
-        self._joining: str | None = None
+        self._joining: tuple[str, float] | None = None
+        """The channel of the join that is not answered yet, and when it was asked for."""
         self._keeper: asyncio.Task | None = None
         self._tasks: set[asyncio.Task] = set()
 
@@ -183,12 +184,13 @@ class User(Client):
         self._opened("login")
 
     async def _resume(self) -> None:
+        asked = now()
         answer = await self.resume(self.gateways[self.at % len(self.gateways)], **({"after": self.after} if self.channel else {}))
         self._opened("resume")
         if self.channel and answer.get("complete") is False:
             # The server said that events are missing: an application would read the channel's state again.
             self.forget_channel("told of a gap")
-            self.history.note("in", who=self.account, channel=self.channel, listed=None)
+            self.history.note("in", who=self.account, channel=self.channel, asked=asked, listed=None)
 
     def _opened(self, by: str) -> None:
         self._wants_end = False
@@ -267,7 +269,8 @@ class User(Client):
     async def join(self, channel: str) -> bool:
         """Enters a channel, from whichever it is in."""
         self.forget_channel("joins another")
-        self.channel = self._joining = channel
+        self.channel = channel
+        self._joining = channel, now()
         reply = await self.act("join", "channel_join", {"channel": channel}, name=channel)
         return bool(reply and reply.ok)
 
@@ -278,7 +281,8 @@ class User(Client):
             # Here and not in `join`: the next frame may be the first event.
             self.after = max(self.after, data.get("id", 0))
             listed = [account for account, _ in data["list"]]
-            self.history.note("in", who=self.account, channel=self._joining, listed=listed)
+            channel, asked = self._joining
+            self.history.note("in", who=self.account, channel=channel, asked=asked, listed=listed)
             self._joining = None
 
     async def quit(self) -> None:

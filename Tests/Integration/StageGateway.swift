@@ -19,7 +19,7 @@ final class StageGateway: Sendable {
     let id: GatewayID
     let leases: GatewayLeases
     let messages: MessageStore
-    let connection: RedisConnection
+    let connection: RedisCluster
     private let sender: CommandSender
     private let subscriber: RedisSubscriber
     private let box: HeardBox
@@ -32,7 +32,7 @@ final class StageGateway: Sendable {
         self.id = id
         let logger = ServicesStage.silent
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let connection = RedisConnection(
+        let connection = RedisCluster(
             configuration: try redis.configuration, eventLoop: loop,
             libraries: [.messages, .leases, .streams], logger: logger)
         self.connection = connection
@@ -149,7 +149,7 @@ extension ProcessLeases<BridgeID> {
 
 extension LeaseHolder {
     /// Lets the holder's lease end as if no heartbeat had come for its time to live, without the wait.
-    func expire(on connection: RedisConnection) async throws(RedisError) {
+    func expire(on connection: RedisCluster) async throws(RedisError) {
         let fleet = Self.fleet
         _ = try await connection.execute(
             RedisCommand("PEXPIRE", .string(fleet.lease(self)), .milliseconds(fleet.keptAfterEnd)))

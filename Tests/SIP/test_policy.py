@@ -126,10 +126,10 @@ async def test_a_bridge_that_is_cut_off_hangs_up(lonely: Stack):
     async with scene(lonely) as play:
         alice, phone, _ = await answered_call(play)
         started = time.monotonic()
-        await asyncio.to_thread(lonely.freeze, "redis")
+        lonely.freeze_redis()
         try:
             await phone.done()
             assert time.monotonic() - started < CUT_OFF_SECONDS + 1
         finally:
-            await asyncio.to_thread(lonely.thaw, "redis")
+            lonely.thaw_redis()
         assert (await finished_row(play, alice))["end_code"] == "702"

@@ -44,7 +44,8 @@ def running(request: pytest.FixtureRequest, *options: str, **counts: int) -> Ite
     """
     stack, failures_before, failed = Stack(), request.session.testsfailed, True
     try:
-        yield stack.up(*options, **counts)
+        with stack.up(*options, **counts).clients_host():
+            yield stack
         failed = request.session.testsfailed > failures_before
     finally:
         stack.down()

@@ -31,7 +31,12 @@ class RawSocket:
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(10)
         self.socket.connect((host, int(port)))
-        self.socket.sendall(before + handshake(host))
+        if before:
+            # Byte by byte, because no server may count on getting it at once.
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for byte in before:
+                self.socket.sendall(bytes([byte]))
+        self.socket.sendall(handshake(host))
         answer = b""
         while not answer.endswith(b"\r\n\r\n"):
             byte = self.socket.recv(1)

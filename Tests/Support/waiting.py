@@ -58,6 +58,15 @@ async def paced(count: int, per_second: float) -> AsyncIterator[int]:
         yield number
 
 
+async def spaced(count: int, per_second: float) -> AsyncIterator[int]:
+    """Yields 0, 1, 2... at most at this rate: what a busy machine delays is not made up for, so that limits of the rate hold."""
+    due = time.monotonic()
+    for number in range(count):
+        await asyncio.sleep(max(0, due - time.monotonic()))
+        yield number
+        due = max(due + 1 / per_second, time.monotonic())
+
+
 async def let_pass(seconds: float, why: str) -> None:
     """Lets time pass where no condition can be waited for: `why` says what the time is for.
 

@@ -89,8 +89,26 @@ package actor RedisClusterServers {
             }
             return nil
         }
+        try await waitForReplication(masters: masters)
         try await waitForAll("slots known everywhere", "cluster_slots_assigned:\(slots.count)")
         try await waitForAll("a usable cluster", "cluster_state:ok")
+    }
+
+    /// Waits until each master's writes reach its replicas. A replica calls its link up as soon as it has loaded its master's
+    /// data; the master sends it later writes only after it has noticed the end of that transfer by itself and has then heard
+    /// from the replica, which may be a second later. A master that is killed before takes these writes with it.
+    private func waitForReplication(masters: Int) async throws {
+        let replicas = servers.count / masters - 1
+        guard replicas > 0 else { return }
+        try await waitUntil("replicas that get their masters' writes", within: .seconds(30)) {
+            for index in 0..<masters {
+                // A write that needs no key.
+                try await execute(RedisCommand("FUNCTION", "FLUSH"), on: index)
+                let reached = try await execute(RedisCommand("WAIT", .int(replicas), 1000), on: index).int
+                if reached != Int64(replicas) { return "a write of master \(index) reached \(reached ?? 0) replicas" }
+            }
+            return nil
+        }
     }
 
     private func waitForAll(_ what: String, _ line: String) async throws {

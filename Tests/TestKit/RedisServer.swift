@@ -11,6 +11,9 @@ package actor RedisServer {
     package nonisolated let port: Int
     /// `redis://127.0.0.1:PORT`, with the password if there is one.
     package nonisolated let url: String
+    /// The PEM files of its certificate, which is its own authority, and of the key; there only with TLS.
+    nonisolated let certificate: String
+    nonisolated let certificateKey: String
     private static let portsGiven = Atomic<Int>(0)
     private let directory: String
     private let arguments: [String]
@@ -25,17 +28,19 @@ package actor RedisServer {
     ///   - appendOnly: whether data outlive ``stop()`` and ``kill()``; default true.
     ///   - password: of the default user; default none.
     ///   - tls: whether it serves TLS only, with a certificate of its own making that ``url`` names; default false.
+    ///   - other: a server whose certificate it has instead, so that one authority vouches for both; default none.
     ///   - options: further arguments of redis-server; default none.
     /// - Throws: ``TestFailure``.
     package init(
-        appendOnly: Bool = true, password: String? = nil, tls: Bool = false, options: [String] = []
+        appendOnly: Bool = true, password: String? = nil, tls: Bool = false, certificateOf other: RedisServer? = nil,
+        options: [String] = []
     ) async throws {
         var template = Array("/tmp/heliograph-redis-XXXXXX".utf8CString)
         guard let path = mkdtemp(&template) else { throw TestFailure("mkdtemp: \(errno)") }
         directory = String(cString: path)
         port = try Self.freePort()
-        let certificate = "\(directory)/certificate.pem"
-        let key = "\(directory)/key.pem"
+        certificate = other?.certificate ?? "\(directory)/certificate.pem"
+        certificateKey = other?.certificateKey ?? "\(directory)/key.pem"
         let credentials = password.map { ":\($0)@" } ?? ""
         url =
             tls
@@ -51,14 +56,16 @@ package actor RedisServer {
         if let password { arguments += ["--requirepass", password] }
         if tls {
             arguments += [
-                "--port", "0", "--tls-port", "\(port)", "--tls-cert-file", certificate, "--tls-key-file", key,
-                "--tls-ca-cert-file", certificate, "--tls-auth-clients", "no",
+                "--port", "0", "--tls-port", "\(port)", "--tls-cert-file", certificate, "--tls-key-file",
+                certificateKey, "--tls-ca-cert-file", certificate, "--tls-auth-clients", "no",
             ]
         } else {
             arguments += ["--port", "\(port)"]
         }
         self.arguments = arguments + options
-        if tls { try await Self.makeCertificate(certificate, key: key, output: "\(directory)/log") }
+        if tls, other == nil {
+            try await Self.makeCertificate(certificate, key: certificateKey, output: "\(directory)/log")
+        }
         try await start()
     }
 

@@ -74,7 +74,7 @@ async def interfere(lab: Lab, rollout: Rollout) -> None:
     if rollout.killed:
         await lab.restart("gateway#1")
     if rollout.redis_restarts:
-        await lab.restart("redis")
+        await lab.restart(*lab.redis)
 
 
 def migrate(stack: Stack, programs: Path) -> None:

@@ -26,6 +26,13 @@ package enum ChannelTimer: Hashable, Sendable {
         }
     }
 
+    /// The channel.
+    package var subject: Subject {
+        switch self {
+        case .expiry(let channel), .attributes(let channel), .counter(_, let channel): .channel(channel)
+        }
+    }
+
     /// The timer's kind and its channel, for the set of timers.
     package var words: [String] {
         let (kind, channel): (String, ChannelKey) =

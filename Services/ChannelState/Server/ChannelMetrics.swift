@@ -1,28 +1,36 @@
-internal import Metrics
+internal import ServiceMetrics
 internal import SignalingProtocol
 
-/// The metrics of channel-state; commands, timers and queries are counted by the code that runs them.
-enum ChannelMetrics {
-    static let joins = Counter(label: "heliograph_channel_joins_total")
-    static let leaves = Counter(label: "heliograph_channel_leaves_total")
-    static let attributeChanges = Counter(label: "heliograph_channel_attribute_changes_total")
-    /// Changes refused because the channel would exceed the bounds of its attributes.
-    static let attributesRefused = Counter(label: "heliograph_channel_attributes_refused_total")
-    /// Changes refused because the channel's attributes were changed too often.
-    static let attributesLimited = Counter(label: "heliograph_channel_attribute_changes_limited_total")
-    /// Reloads of caches that were newer than PostgreSQL, which had lost commits.
-    static let reloaded = Counter(label: "heliograph_channel_attributes_reloaded_total")
-    static let numbersTold = Counter(label: "heliograph_channel_numbers_told_total")
-    /// Ended channels whose rows were deleted from PostgreSQL.
-    static let forgotten = Counter(label: "heliograph_channels_forgotten_total")
-    /// Channels that Redis had lost before their time to live was over.
-    static let adopted = Counter(label: "heliograph_channels_adopted_total")
-    static let expired = Counter(label: "heliograph_channels_expired_total")
-    /// Members removed because only PostgreSQL's copy had them, or because they had no session.
-    static let membersForgotten = Counter(label: "heliograph_channel_members_forgotten_total")
+/// What channel-state counts, besides commands, timers and queries.
+struct ChannelMetrics: Sendable {
+    /// Those of this process.
+    static let shared = ChannelMetrics()
+
+    let joins = Counter("heliograph_channel_joins_total", "Users who joined a channel.")
+    let leaves = Counter("heliograph_channel_leaves_total", "Users who left a channel.")
+    let attributeChanges = Counter("heliograph_channel_attribute_changes_total", "Changes of channels' attributes.")
+    let attributesRefused = Counter(
+        "heliograph_channel_attributes_refused_total",
+        "Attribute changes refused because the channel would have had too many or too large attributes.")
+    let attributesLimited = Counter(
+        "heliograph_channel_attribute_changes_limited_total",
+        "Attribute changes refused because the channel's attributes were changed too often.")
+    let reloaded = Counter(
+        "heliograph_channel_attributes_reloaded_total",
+        "Caches of channels' attributes loaded again because PostgreSQL had lost changes that they contained.")
+    let numbersTold = Counter(
+        "heliograph_channel_numbers_told_total", "Announcements of _member_num and _total_member_num.")
+    let forgotten = Counter(
+        "heliograph_channels_forgotten_total", "Ended channels whose rows were deleted from PostgreSQL.")
+    let adopted = Counter(
+        "heliograph_channels_adopted_total", "Channels that Redis had lost before their time to live was over.")
+    let expired = Counter("heliograph_channels_expired_total", "Channels that ended because nobody used them.")
+    let membersForgotten = Counter(
+        "heliograph_channel_members_forgotten_total",
+        "Members removed because only PostgreSQL's copy had them, or because they had no session.")
 
     /// Counts an attribute change that was refused.
-    static func refused(_ error: SignalingError) {
+    func refused(_ error: SignalingError) {
         switch error.reason {
         case .rateLimited: attributesLimited.increment()
         case .tooManyAttributes: attributesRefused.increment()

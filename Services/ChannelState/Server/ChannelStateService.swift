@@ -21,9 +21,11 @@ package struct ChannelStateService: ServiceDeclaration {
     }
 
     package func parts(on resources: ServiceResources<ChannelTimer>) -> ServiceParts<ChannelTimer> {
+        // Declares everything that the service counts.
+        _ = ChannelMetrics.shared
         let (pool, logger) = (resources.pool, resources.logger)
         let functions = ChannelFunctions(
-            redis: resources.redis, mirror: MemberMirror(isOn: configuration.mirrors))
+            redis: resources.redis, mirror: MemberMirror(isOn: configuration.mirrors, bus: resources.redis.bus))
         let store = AttributeStore(pool: pool)
         let channels = SharedParts(
             functions: functions, cache: ChannelAttributeCache(functions: functions, store: store),
@@ -58,15 +60,21 @@ package struct ChannelStateService: ServiceDeclaration {
     private func commands(_ channels: SharedParts, _ reassertion: MembershipReassertion) -> CommandRouter {
         let membership = MembershipHandler(
             functions: channels.functions, attributes: channels.cache, timers: channels.timers,
-            counters: channels.counters, logger: channels.logger)
+            counters: channels.counters, reassertion: reassertion, logger: channels.logger)
         let attributes = ChannelAttributeHandler(
-            functions: channels.functions, cache: channels.cache, changes: channels.changes, timers: channels.timers,
-            counters: channels.counters)
+            functions: channels.functions, cache: channels.cache, changes: channels.changes,
+            store: channels.cache.store, timers: channels.timers, counters: channels.counters)
         let queries = MemberQueries(functions: channels.functions)
         var router = CommandRouter()
         router.on(JoinChannel.self, membership.join)
         router.on(LeaveChannel.self, membership.leave)
-        router.on(ChangeChannelAttributes.self, attributes.change)
+        router.on(ChangeChannelAttributes.self) { command, context async throws(SignalingError) in
+            try await attributes.change(command, context)
+        }
+        router.on(ChangeChannelAttribute.self) { command, context async throws(SignalingError) in
+            try await attributes.change(command, context)
+        }
+        router.on(ListChannelAttributes.self, attributes.list)
         router.on(CountMembers.self, queries.count)
         router.on(QueryMember.self, queries.contains)
         router.on(ListMembers.self, queries.list)

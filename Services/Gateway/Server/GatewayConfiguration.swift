@@ -1,3 +1,4 @@
+internal import GatewayAPIServer
 internal import GatewayLogic
 internal import NIOCore
 package import ServiceKit
@@ -49,8 +50,11 @@ package struct GatewayConfiguration: Sendable {
 
     /// Whether a session ends when its login token expires (code 105); otherwise the token is only checked at the login.
     package var enforcesTokenExpiry = false
-    /// The longest time, in seconds, that a message may wait for its receiver, whatever its sender asks for.
-    package var messageTimeToLiveBound = Limits.messageTimeToLive
+    /// The longest time that a message may wait for its receiver, whatever its sender asks for; whole seconds.
+    package var messageTimeToLiveBound = Duration.seconds(Limits.messageTimeToLive)
+
+    /// The server API; nil: it is off.
+    var api: APIConfiguration?
 
     /// For conformance suites only: the size in bytes up to which WebSockets echo messages. When it is not 0 nobody
     /// can log in, so it must be 0 wherever others can connect.
@@ -86,6 +90,7 @@ extension GatewayConfiguration {
         readBounds(&environment)
         readNetworks(&environment)
         readSessions(&environment)
+        api = APIConfiguration.read(&environment)
         readTestEcho(&environment)
         readTLS(&environment)
     }
@@ -134,9 +139,10 @@ extension GatewayConfiguration {
     private mutating func readSessions(_ environment: inout EnvironmentReader) {
         enforcesTokenExpiry = environment.bool(
             "GATEWAY_ENFORCE_TOKEN_EXPIRY", default: false, "end sessions when their token expires (105)")
-        messageTimeToLiveBound = environment.int(
-            "GATEWAY_MESSAGE_TTL", default: messageTimeToLiveBound, in: 1...Limits.messageTimeToLive,
-            "seconds a message may wait for its receiver at most")
+        messageTimeToLiveBound = environment.duration(
+            "GATEWAY_MESSAGE_TTL", default: messageTimeToLiveBound,
+            in: .seconds(1) ... .seconds(Limits.messageTimeToLive),
+            "how long a message may wait for its receiver at most, in whole seconds")
         lingerTime = environment.duration(
             "GATEWAY_LINGER", default: lingerTime, in: .zero ... .seconds(30),
             "how long a stopping gateway accepts clients, until load balancers know")

@@ -20,11 +20,11 @@ package final class GatewayService: Service {
     /// How long a shard may take to answer a readiness check.
     private static let readinessTimeout = Duration.seconds(1)
 
-    private let configuration: GatewayConfiguration
-    private let logger: Logger
+    let configuration: GatewayConfiguration
+    let logger: Logger
     private let discovery: Discovery
-    private let shards: [GatewayShard]
-    private let group: MultiThreadedEventLoopGroup
+    let shards: [GatewayShard]
+    let group: MultiThreadedEventLoopGroup
     private let cluster: ClusterInstance
     /// The shards' connections, for what concerns the process as a whole: its record and the list of gateways.
     private let redis: RedisFailover
@@ -32,13 +32,21 @@ package final class GatewayService: Service {
     private let isStopping = Atomic<Bool>(false)
 
     /// Creates a gateway that has not started.
-    /// - Parameter instance: this process's name in the stack; the shards' ids begin with it.
+    /// - Parameters:
+    ///   - redisReplicas: how many of Redis' replicas must have a message to a user before it is acknowledged; default 0.
+    ///   - instance: this process's name in the stack; the shards' ids begin with it.
     /// - Throws: when `redisURL` is not a Redis URL.
-    package init(configuration: GatewayConfiguration, redisURL: String, instance: String, logger: Logger) throws {
+    package init(
+        configuration: GatewayConfiguration, redisURL: String, redisReplicas: Int = 0, instance: String, logger: Logger
+    ) throws {
         self.configuration = configuration
-        let redis = try RedisConfiguration(url: redisURL)
+        var redis = try RedisConfiguration(url: redisURL)
+        redis.replicas = redisReplicas
         self.logger = logger
+        // Declares everything that a gateway counts.
+        _ = GatewayMetrics.shared
         group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.eventLoops)
+        EventLoopLag.watch(group)
         // The id is new for each run, because a restarted gateway must not be taken for the previous one. It has no
         // dots, because it becomes part of lines, whose fields are separated by dots.
         let run = "\(instance.filter { $0.isLetter || $0.isNumber })-\(SecureRandom.hex(bytes: 4))"
@@ -52,9 +60,9 @@ package final class GatewayService: Service {
         cluster = ClusterInstance(kind: "gateway", name: instance, redis: redis, logger: logger)
         let processRedis = RedisFailover(shards.map(\.redis))
         self.redis = processRedis
-        discovery = Discovery(own: configuration.publicAddress(listeningOn: configuration.port), logger: logger) {
-            try await processRedis.perform { try await GatewayLeases(connection: $0).sample() }.map(\.lease)
-        }
+        discovery = Discovery(
+            own: configuration.publicAddress(listeningOn: configuration.port), logger: logger,
+            directory: GatewayDirectory(processRedis))
     }
 
     /// The levels, for `/healthz`.
@@ -64,22 +72,33 @@ package final class GatewayService: Service {
 
     /// The route `/getaddr`, for the public and the admin listener.
     package var routes: [HTTPRoute] {
-        [HTTPRoute("/getaddr") { [discovery] in await discovery.answer() }]
+        [HTTPRoute("/getaddr", toTarget: { [discovery] in await discovery.answer(to: $0) })]
     }
 
-    /// Ready when both Redis connections of every shard are up and every shard accepts clients. The answers name the shards
-    /// that are not ready.
+    /// Ready when every shard has both its connections to Redis, in a cluster those to more than half of the masters, and
+    /// accepts clients. The answers name the shards that are not ready, and the masters that do not answer.
     package var readiness: [ReadinessCheck] {
         [
-            ReadinessCheck(name: "redis") { [self] in
-                if isStopping.load(ordering: .acquiring) { return "stopping" }
-                return await problem("not connected") { await $0.isConnected }
+            .withRemarks(name: "redis") { [self] in
+                isStopping.load(ordering: .acquiring) ? .fails("stopping") : await redisOutcome()
             },
             ReadinessCheck(name: "listener") { [self] in
                 if isStopping.load(ordering: .acquiring) { return "not accepting clients" }
                 return await problem("not accepting clients") { $0.acceptsClients.load(ordering: .acquiring) }
             },
         ]
+    }
+
+    private func redisOutcome() async -> ReadinessCheck.Outcome {
+        let states = await answers(of: shards, within: Self.readinessTimeout) { await $0.redisReadiness }
+        let problems = zip(shards, states).compactMap { shard, state -> String? in
+            guard let state else { return "\(shard.id) does not answer" }
+            return state.isReady ? nil : "\(shard.id) \(state.problem ?? "not connected")"
+        }
+        guard problems.isEmpty else { return .fails(problems.joined(separator: ", ")) }
+        // As a rule all shards see the same.
+        let remarks = Set(states.compactMap { $0?.problem }).sorted()
+        return .works(remark: remarks.isEmpty ? nil : remarks.joined(separator: "; "))
     }
 
     /// Asks all shards whether something holds.
@@ -92,6 +111,17 @@ package final class GatewayService: Service {
             isWell == true ? nil : "\(shard.id) \(isWell == nil ? "does not answer" : complaint)"
         }
         return problems.isEmpty ? nil : problems.joined(separator: ", ")
+    }
+
+    /// Updates the metrics that the shards know.
+    package func observe() async {
+        guard !isStopping.load(ordering: .acquiring) else { return }
+        let states = await answers(of: shards, within: Self.readinessTimeout) { shard in
+            (load: await shard.load, links: await shard.redis.links())
+        }
+        let known = states.compactMap(\.self)
+        GatewayMetrics.shared.show(known.map(\.load))
+        RedisMetrics.shared.show(known.flatMap(\.links))
     }
 
     /// Serves until the graceful shutdown, then drains.
@@ -184,7 +214,7 @@ package final class GatewayService: Service {
     /// exited would only be restarted, but not for the other shards.
     private func open(_ shard: GatewayShard, on listening: [any Channel]) async {
         let isSubscribed = await untilDone("could not subscribe in Redis; trying again", shard) {
-            try await shard.subscribeToOwnTopic()
+            try await shard.subscribeToOwnTopics()
         }
         guard isSubscribed else { return }
         // Renewed before clients are accepted: presence does not notice the loss of a gateway that never had a lease, and would
@@ -223,8 +253,9 @@ package final class GatewayService: Service {
             host: address.host, port: address.port, connections: await shard.connectionCount)
         let isDraining = isStopping.load(ordering: .acquiring)
         async let isHeld = isDone("could not renew the gateway's lease", shard) {
+            let asked = LocalTime.now
             let wasHeld = try await leases.renew(shard.id, lease, isDraining: isDraining)
-            await shard.leaseTaken(wasHeld: wasHeld)
+            await shard.leaseTaken(at: asked, wasHeld: wasHeld)
         }
         async let isWatched = isDone("could not set the timer that notices the end of the gateway's lease", shard) {
             try await leases.watch(shard.id)

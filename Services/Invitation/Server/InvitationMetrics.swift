@@ -1,49 +1,68 @@
 internal import InvitationLogic
-internal import Metrics
+internal import ServiceMetrics
 
-/// The service's metrics besides those of its commands.
-enum InvitationMetrics {
-    static let started = Counter(label: "heliograph_invitation_calls_started_total")
-    static let accepted = Counter(label: "heliograph_invitation_calls_accepted_total")
-    static let conflicts = Counter(label: "heliograph_invitation_conflicts_total")
-    static let conflictBoundHit = Counter(label: "heliograph_invitation_conflict_bound_hit_total")
-    static let callsOfUserBoundHit = Counter(label: "heliograph_invitation_user_calls_bound_hit_total")
-    static let eventsDropped = Counter(label: "heliograph_invitation_events_dropped_total")
-    static let callsLost = Counter(label: "heliograph_invitation_calls_lost_total")
-    static let logPruned = Counter(label: "heliograph_invitation_log_pruned_total")
-    static let logEntriesDropped = Counter(label: "heliograph_invitation_log_entries_dropped_total")
+/// What the invitation service counts, besides commands, timers and queries.
+struct InvitationMetrics: Sendable {
+    /// Those of this process.
+    static let shared = InvitationMetrics()
 
-    static let ordersDropped = Counter(label: "heliograph_invitation_phone_orders_dropped_total")
-    static let bridgesLost = Counter(label: "heliograph_invitation_bridges_lost_total")
+    /// The bounds of calls to telephones; the raw value is the metric's label.
+    enum PhoneBound: String, CaseIterable, Sendable {
+        case userCalls = "user_calls"
+        case userRate = "user_rate"
+        case appCalls = "app_calls"
+        case appRate = "app_rate"
+    }
 
-    private static let ended: [CallEnd: Counter] = Dictionary(
-        uniqueKeysWithValues: CallEnd.allCases.map { end in
-            (end, Counter(label: "heliograph_invitation_calls_ended_total", dimensions: [("outcome", end.rawValue)]))
-        })
+    let started = Counter("heliograph_invitation_calls_started_total", "Calls that were made.")
+    let accepted = Counter("heliograph_invitation_calls_accepted_total", "Calls that were answered.")
+    let conflicts = Counter(
+        "heliograph_invitation_conflicts_total",
+        "Commits repeated because another process had changed the same call meanwhile.")
+    let conflictBoundHit = Counter(
+        "heliograph_invitation_conflict_bound_hit_total", "Commits given up after too many such repetitions.")
+    let callsOfUserBoundHit = Counter(
+        "heliograph_invitation_user_calls_bound_hit_total",
+        "Invitations refused because one of the parties had 1,000 calls.")
+    let eventsDropped = Counter(
+        "heliograph_invitation_events_dropped_total", "Call events that could not be put into a user's mailbox.")
+    let callsLost = Counter(
+        "heliograph_invitation_calls_lost_total",
+        "Calls that the log showed as going on but whose record in Redis was lost; they were ended with 702.")
+    let logPruned = Counter(
+        "heliograph_invitation_log_pruned_total", "Calls deleted from the call log because of their age.")
+    let logEntriesDropped = Counter(
+        "heliograph_invitation_log_entries_dropped_total", "Entries of the call log that could not be decoded.")
+    let ordersDropped = Counter(
+        "heliograph_invitation_phone_orders_dropped_total", "Orders to a sip-bridge that did not exist any more.")
+    let bridgesLost = Counter(
+        "heliograph_invitation_bridges_lost_total", "Sip-bridges that ended without a shutdown.")
+    let phoneCallsRefused = CounterSet<PhoneBound>(
+        "heliograph_invitation_phone_calls_refused_total",
+        "Calls to telephones refused because of a user's or an app's limits.", label: "bound")
 
-    private static let phoneEnded: [CallRole: [CallEnd: Counter]] = Dictionary(
-        uniqueKeysWithValues: [(CallRole.caller, "inbound"), (.callee, "outbound")].map { role, direction in
-            let counters = CallEnd.allCases.map { end in
-                (
-                    end,
-                    Counter(
-                        label: "heliograph_invitation_phone_calls_ended_total",
-                        dimensions: [("direction", direction), ("outcome", end.rawValue)])
-                )
-            }
-            return (role, Dictionary(uniqueKeysWithValues: counters))
-        })
+    private let ended = CounterSet<CallEnd>(
+        "heliograph_invitation_calls_ended_total", "Calls that ended, by how.", label: "outcome")
+    private let phoneEnded: [CallRole: CounterSet<CallEnd>] = [
+        .caller: endedWithPhones("inbound"), .callee: endedWithPhones("outbound"),
+    ]
+
+    private static func endedWithPhones(_ direction: String) -> CounterSet<CallEnd> {
+        CounterSet(
+            "heliograph_invitation_phone_calls_ended_total", "Calls with telephones that ended, by how.",
+            label: "outcome", and: ("direction", direction))
+    }
 
     /// Counts the effects of a commit; repetitions are not counted.
-    static func count(_ actions: [CallAction]) {
+    func count(_ actions: [CallAction]) {
         for case .log(let entry) in actions {
             if entry.call.acknowledgedAt == nil, entry.endedAt == nil || entry.endedAt == entry.call.startedAt {
                 started.increment()
             }
             if entry.call.acceptedAt != nil, entry.endedAt == nil { accepted.increment() }
             guard let end = entry.end else { continue }
-            ended[end]?.increment()
-            if let phone = entry.call.phone { phoneEnded[phone.role]?[end]?.increment() }
+            ended.increment(end)
+            if let phone = entry.call.phone { phoneEnded[phone.role]?.increment(end) }
         }
     }
 }

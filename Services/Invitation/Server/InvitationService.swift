@@ -25,6 +25,8 @@ package struct InvitationService: ServiceDeclaration {
     }
 
     package func parts(on resources: ServiceResources<InvitationTimer>) -> ServiceParts<InvitationTimer> {
+        // Declares everything that the service counts.
+        _ = InvitationMetrics.shared
         let (redis, logger) = (resources.redis, resources.logger)
         let driver = CallDriver(
             records: CallRecordStore(redis: redis), messages: MessageStore(connection: redis),
@@ -45,6 +47,9 @@ package struct InvitationService: ServiceDeclaration {
         let store = CallStore(pool: resources.pool)
         parts.mirror = { entries in try await CallLogStream.copy(entries, to: store, logger) }
         parts.background = [
+            CallLogMonths(
+                months: CallMonths(pool: resources.pool), histories: Histories(pool: resources.pool),
+                days: configuration.callsKeptDays, logger: logger),
             CallLogPruning(store: store, days: configuration.callsKeptDays, logger: logger),
             CallReconciliation(driver, store: store, redis: redis, pause: configuration.reconciliation),
         ]

@@ -38,6 +38,14 @@ package enum PresenceTimer: Hashable, Sendable {
         }
     }
 
+    /// What it is about.
+    package var subject: Subject {
+        switch self {
+        case .gateway(let id): .gateway(id)
+        case .session(let user, _), .attributes(let user): .user(user)
+        }
+    }
+
     /// The user named by the second and third word.
     private static func user(_ words: [String]) -> UserKey? {
         guard let app = try? AppID(words[1]), let account = try? Account(words[2]) else { return nil }

@@ -24,6 +24,15 @@ package enum UserAttributeRules {
         }
     }
 
+    /// Checks an attribute before it is deleted.
+    /// - Throws: `SignalingError`: ``SignalingCode/wrongParameter`` for a built-in attribute, which always has a value.
+    package static func checkDeletion(_ name: AttributeName) throws(SignalingError) {
+        guard name.rawValue.utf8.first != UInt8(ascii: "_") else {
+            throw SignalingError(
+                .wrongParameter, .readOnly, "built-in attributes, which begin with an underscore, cannot be deleted")
+        }
+    }
+
     /// How long the user's session outlives its connection, as an attribute sets it; nil unless it is `_conn_timeout`.
     package static func sessionTimeout(_ attribute: Attribute) -> Duration? {
         guard attribute.name.rawValue == BuiltInAttribute.connectionTimeout else { return nil }

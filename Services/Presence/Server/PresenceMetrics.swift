@@ -1,16 +1,22 @@
-internal import Metrics
+internal import ServiceMetrics
 
-/// The metrics of presence; commands, timers and queries are counted by the code that runs them.
-enum PresenceMetrics {
-    static let opened = Counter(label: "heliograph_presence_sessions_opened_total")
-    static let resumed = Counter(label: "heliograph_presence_sessions_resumed_total")
-    static let detached = Counter(label: "heliograph_presence_sessions_detached_total")
-    static let closed = Counter(label: "heliograph_presence_sessions_closed_total")
-    /// Sessions ended because only PostgreSQL's copy had them.
-    static let forgotten = Counter(label: "heliograph_presence_sessions_forgotten_total")
-    static let gatewaysLost = Counter(label: "heliograph_presence_gateways_lost_total")
-    /// Changes refused because the user would exceed the bounds of attributes.
-    static let attributesRefused = Counter(label: "heliograph_user_attributes_refused_total")
-    /// Reloads of caches that were newer than PostgreSQL, which had lost commits.
-    static let attributesReloaded = Counter(label: "heliograph_user_attributes_reloaded_total")
+/// What presence counts, besides commands, timers and queries.
+struct PresenceMetrics: Sendable {
+    /// Those of this process.
+    static let shared = PresenceMetrics()
+
+    let opened = Counter("heliograph_presence_sessions_opened_total", "Sessions opened by a login.")
+    let resumed = Counter("heliograph_presence_sessions_resumed_total", "Sessions resumed on a new connection.")
+    let detached = Counter("heliograph_presence_sessions_detached_total", "Sessions that lost their connection.")
+    let closed = Counter("heliograph_presence_sessions_closed_total", "Sessions that ended.")
+    let forgotten = Counter(
+        "heliograph_presence_sessions_forgotten_total", "Sessions ended because only PostgreSQL's copy had them.")
+    let gatewaysLost = Counter(
+        "heliograph_presence_gateways_lost_total", "Gateways that ended without a shutdown.")
+    let attributesRefused = Counter(
+        "heliograph_user_attributes_refused_total",
+        "Attribute changes refused because the user would have had too many or too large attributes.")
+    let attributesReloaded = Counter(
+        "heliograph_user_attributes_reloaded_total",
+        "Caches of users' attributes loaded again because PostgreSQL had lost changes that they contained.")
 }

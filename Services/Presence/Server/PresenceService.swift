@@ -21,9 +21,11 @@ package struct PresenceService: ServiceDeclaration {
     }
 
     package func parts(on resources: ServiceResources<PresenceTimer>) -> ServiceParts<PresenceTimer> {
+        // Declares everything that the service counts.
+        _ = PresenceMetrics.shared
         let (pool, logger) = (resources.pool, resources.logger)
         let functions = PresenceFunctions(
-            redis: resources.redis, mirror: PresenceMirror(isOn: configuration.mirrors))
+            redis: resources.redis, mirror: PresenceMirror(isOn: configuration.mirrors, bus: resources.redis.bus))
         let ending = SessionEnding(functions: functions, logger: logger)
         let sessions = SessionHandler(
             functions: functions, ending: ending, logins: logins(pool), timers: resources.timers, logger: logger)
@@ -84,11 +86,14 @@ package struct PresenceService: ServiceDeclaration {
         router.on(QueryUserStatus.self, sessions.status)
         router.on(ReassertSessions.self, reassertion.reassert)
         router.on(SetUserAttribute.self, attributes.set)
+        router.on(ChangeUserAttribute.self, attributes.change)
         router.on(GetUserAttribute.self, attributes.get)
         router.on(ListUserAttributes.self, attributes.list)
         router.on(GetApp.self) { command, _ async throws(SignalingError) in
             try await apps.settings(of: command.app)
         }
+        let keys = APIKeyRegistry(store: APIKeyStore(pool: resources.pool))
+        router.on(GetAPIKey.self) { command, _ async throws(SignalingError) in try await keys.key(command.id) }
         return router
     }
 }

@@ -1,9 +1,9 @@
 internal import ClusterState
 internal import Logging
-internal import Metrics
 internal import RedisStore
 internal import SIPBridgeLogic
 internal import ServiceKit
+internal import ServiceMetrics
 internal import SignalingProtocol
 internal import Synchronization
 
@@ -65,7 +65,7 @@ final class BridgeLease: Sendable {
         do {
             guard try await !renewLease(isDraining: isDraining) else { return }
             // The invitation service may have ended the calls; the telephones would then talk to nobody.
-            PhoneMetrics.leasesLost.increment()
+            PhoneMetrics.shared.leasesLost.increment()
             logger.error("the bridge's lease was lost: ending its calls")
             try await orders.createStream()
             await calls.abandonCalls(.bridgeLost)
@@ -102,7 +102,7 @@ final class BridgeLease: Sendable {
             guard isLate != isCutOff else { continue }
             isCutOff = isLate
             if isLate {
-                PhoneMetrics.cutOff.increment()
+                PhoneMetrics.shared.cutOff.increment()
                 logger.error(
                     "the bridge could not renew its lease: ending its calls", metadata: ["for": "\(Self.patience)"])
             }

@@ -1,16 +1,20 @@
-internal import Metrics
+internal import MessageStore
 internal import SIPBridgeLogic
+internal import ServiceMetrics
 
-/// The metrics of the bridge's calls.
-enum PhoneMetrics {
+/// What a sip-bridge counts, besides commands and queries.
+struct PhoneMetrics: Sendable {
+    /// Those of this process.
+    static let shared = PhoneMetrics()
+
     /// The direction of a call; the raw value is the metric's label.
-    enum Direction: String, CaseIterable {
+    enum Direction: String, CaseIterable, Sendable {
         case outbound
         case inbound
     }
 
     /// How a call ended.
-    enum Outcome: String, CaseIterable {
+    enum Outcome: String, CaseIterable, Sendable {
         case answered
         case refused
         case failed
@@ -19,60 +23,82 @@ enum PhoneMetrics {
     }
 
     /// How a digit is transmitted.
-    enum DigitTransport: String, CaseIterable {
+    enum DigitTransport: String, CaseIterable, Sendable {
         case event
         case info
     }
 
     /// How a request from an unknown address was treated.
-    enum StrangerVerdict: String, CaseIterable {
+    enum StrangerVerdict: String, CaseIterable, Sendable {
         case refused
         case challenged
         case silenced
     }
 
-    static let active = Gauge(label: "heliograph_sip_calls_active")
-    static let setup = Metrics.Timer(label: "heliograph_sip_call_setup")
-    static let digitsFailed = Counter(label: "heliograph_sip_dtmf_failed_total")
-    /// Published events that were skipped because only a newer release knows their kind.
-    static let unknownEvents = Counter(label: "heliograph_events_unknown_total")
-    static let reportsDropped = Counter(label: "heliograph_sip_reports_dropped_total")
-    static let callBoundHit = Counter(label: "heliograph_sip_call_bound_hit_total")
-    static let pendingBoundHit = Counter(label: "heliograph_sip_pending_bound_hit_total")
-    static let tracesDropped = Counter(label: "heliograph_sip_traces_dropped_total")
-    static let cutOff = Counter(label: "heliograph_sip_cut_off_total")
-    static let leasesLost = Counter(label: "heliograph_sip_leases_lost_total")
+    /// What became of a registration at a trunk's registrar.
+    enum RegistrationChange: String, CaseIterable, Sendable {
+        case registered
+        case lost
+    }
 
-    private static let calls = Dictionary(
-        uniqueKeysWithValues: Direction.allCases.flatMap { direction in
-            Outcome.allCases.map { result in
-                let dimensions = [("direction", direction.rawValue), ("result", result.rawValue)]
-                return ("\(direction) \(result)", Counter(label: "heliograph_sip_calls_total", dimensions: dimensions))
-            }
+    let active = Gauge("heliograph_sip_calls_active", "Calls of this bridge that have not ended.")
+    let setup = Histogram("heliograph_sip_call_setup_seconds", "Time from a call to its answer.")
+    let digitsFailed = Counter("heliograph_sip_dtmf_failed_total", "Digits that could not be sent.")
+    let unknownEvents = EventMetrics.shared.unknown
+    let reportsDropped = Counter(
+        "heliograph_sip_reports_dropped_total",
+        "Reports to which the invitation service did not reply; their calls may end because of that.")
+    let callBoundHit = Counter(
+        "heliograph_sip_call_bound_hit_total",
+        "Calls refused because the bridge had HELIOGRAPH_SIP_CALLS calls already.")
+    let pendingBoundHit = Counter(
+        "heliograph_sip_pending_bound_hit_total",
+        "Trunks' calls refused because 1,000 numbers were being looked up.")
+    let tracesDropped = Counter(
+        "heliograph_sip_traces_dropped_total",
+        "SIP messages left out of traces because there were more than 100 per second.")
+    let cutOff = Counter(
+        "heliograph_sip_cut_off_total", "Times that a bridge ended its calls because it could not renew its lease.")
+    let leasesLost = Counter(
+        "heliograph_sip_leases_lost_total", "Times that a bridge lost its lease and ended all its calls.")
+    let registrations = CounterSet<RegistrationChange>(
+        "heliograph_sip_registrations_total", "Registrations accepted by a trunk's registrar, or lost.",
+        label: "result")
+
+    private let calls: [Direction: CounterSet<Outcome>] = Dictionary(
+        uniqueKeysWithValues: Direction.allCases.map { direction in
+            (
+                direction,
+                CounterSet(
+                    "heliograph_sip_calls_total", "Calls that ended, by how.", label: "result",
+                    and: ("direction", direction.rawValue))
+            )
         })
-    private static let digitsSent = counters("heliograph_sip_dtmf_sent_total", "method", DigitTransport.self)
-    private static let digitsReceived = counters("heliograph_sip_dtmf_received_total", "method", DigitTransport.self)
-    private static let strangers = counters("heliograph_sip_strangers_total", "verdict", StrangerVerdict.self)
-    private static let refused = Dictionary(
-        uniqueKeysWithValues: [DialogReason.numberNotAllowed, .callerNotAllowed, .invalidHeader].map {
-            ($0, Counter(label: "heliograph_sip_calls_forbidden_total", dimensions: [("reason", $0.rawValue)]))
-        })
-    private static let drops = counters("heliograph_sip_dropped", "reason", SIPDropReason.self)
+    private let digitsSent = CounterSet<DigitTransport>(
+        "heliograph_sip_dtmf_sent_total", "Digits sent to telephones.", label: "method")
+    private let digitsReceived = CounterSet<DigitTransport>(
+        "heliograph_sip_dtmf_received_total", "Digits received from telephones.", label: "method")
+    private let strangers = CounterSet<StrangerVerdict>(
+        "heliograph_sip_strangers_total", "Requests from addresses that belong to no trunk.", label: "verdict")
+    private let drops = CounterSet<SIPDropReason>(
+        "heliograph_sip_dropped_total", "SIP messages that were dropped.", label: "reason")
+    private let refused = CounterSet<ForbiddenCall>(
+        "heliograph_sip_calls_forbidden_total", "Calls that their callers were not allowed to make.", label: "reason")
 
     /// Counts a call that its caller was not allowed to make; other reasons are not counted here.
-    static func countRefused(_ reason: DialogReason) { refused[reason]?.increment() }
-    static func count(_ direction: Direction, _ outcome: Outcome) { calls["\(direction) \(outcome)"]?.increment() }
-    static func countSent(_ way: DigitTransport, _ digits: Int) { digitsSent[way.rawValue]?.increment(by: digits) }
-    static func countReceived(_ way: DigitTransport) { digitsReceived[way.rawValue]?.increment() }
-    static func count(_ stranger: StrangerVerdict) { strangers[stranger.rawValue]?.increment() }
-    static func count(_ drop: SIPDropReason) { drops[drop.rawValue]?.increment() }
+    func countRefused(_ reason: DialogReason) {
+        if let reason = ForbiddenCall(rawValue: reason.rawValue) { refused.increment(reason) }
+    }
+    func count(_ direction: Direction, _ outcome: Outcome) { calls[direction]?.increment(outcome) }
+    func countSent(_ way: DigitTransport, _ digits: Int) { digitsSent.increment(way, by: digits) }
+    func countReceived(_ way: DigitTransport) { digitsReceived.increment(way) }
+    func count(_ stranger: StrangerVerdict) { strangers.increment(stranger) }
+    func count(_ drop: SIPDropReason) { drops.increment(drop) }
 
-    private static func counters<Kind: RawRepresentable<String> & CaseIterable>(
-        _ label: String, _ dimension: String, _: Kind.Type
-    ) -> [String: Counter] {
-        Dictionary(
-            uniqueKeysWithValues: Kind.allCases.map {
-                ($0.rawValue, Counter(label: label, dimensions: [(dimension, $0.rawValue)]))
-            })
+    /// Those reasons of ``DialogReason`` for which a call is not even dialled.
+    private enum ForbiddenCall: String, CaseIterable, Sendable {
+        case numberNotAllowed = "number_not_allowed"
+        case callerNotAllowed = "caller_not_allowed"
+        case invalidHeader = "invalid_header"
     }
 }

@@ -24,12 +24,13 @@ package struct SIPBridge: ServiceDeclaration {
     /// Creates the bridge's parts; nothing is bound yet.
     /// - Throws: `SIPError` when libre's thread cannot be started.
     package func parts(on resources: ServiceResources<Never>) async throws -> ServiceParts<Never> {
+        // Declares everything that the service counts.
+        _ = PhoneMetrics.shared
         let (redis, logger) = (resources.redis, resources.logger)
         // A new id for each run, because calls do not outlive their process.
         let instance = resources.instance.filter { $0.isLetter || $0.isNumber }
         let bridge = BridgeID("\(instance)-\(SecureRandom.hex(bytes: 4))")
-        let invitation = InvitationClient(
-            bridge: bridge, configuration: resources.redisConfiguration, connection: redis, logger: logger)
+        let invitation = InvitationClient(bridge: bridge, connection: redis, logger: logger)
         try SIPThread.start()
         let calls = await PhoneCalls(
             bridge: bridge, configuration: configuration, invitation: invitation, pool: resources.pool,

@@ -1,13 +1,14 @@
--- The common start of every library. RedisFunctionLibrary.swift prepends VERSION and the library's constants, and
--- appends the library's own files.
+-- The common start of every library. RedisFunctionLibrary.swift prepends VERSION, the library's constants and the file of
+-- the flavour, and appends the library's own files.
 
 -- Registers a function under its name followed by the library's version. In the other files, RedisFunctionLibrary.swift
 -- replaces redis.register_function by this.
 local function register_function(what, callback)
     if callback then
-        return redis.register_function(what .. VERSION, callback)
+        return redis.register_function(what .. VERSION, receiving_call(callback))
     end
     what.function_name = what.function_name .. VERSION
+    what.callback = receiving_call(what.callback)
     return redis.register_function(what)
 end
 
@@ -46,9 +47,9 @@ end
 
 -- Returns the next number of a sequence that must never go back, even when Redis returns with older data. `given` is the
 -- last known number (nil: none), `now` the clock (ms). Starting at `started` at least, it is above every number whose
--- record was lost.
+-- record was lost; in a cluster it is at least the clock.
 local function rising(given, now)
-    return math.max(given and given + 1 or now, started)
+    return math.max(given and given + 1 or now, RISES_WITH_CLOCK and now or started)
 end
 
 -- Fraction of `maxmemory` above which mail and attributes are refused. The rest is kept for functions that free memory.

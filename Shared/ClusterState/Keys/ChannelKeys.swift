@@ -17,4 +17,17 @@ package struct ChannelKeys: Sendable {
     package var attributes: String { tag + ":attrs" }
     /// String: the version in PostgreSQL of the cached attributes. Absent when nothing is cached.
     package var attributesVersion: String { tag + ":attrver" }
+
+    /// A pattern for SCAN that matches the ``members`` of all channels.
+    package static let membersPattern = "{a:*:c:*}:members"
+
+    /// The app and the name of the channel whose ``members`` this is, as text; nil for other keys.
+    package static func channel(ofMembers key: String) -> (app: String, name: String)? {
+        guard key.hasPrefix("{a:"), key.hasSuffix("}:members") else { return nil }
+        let parts = key.dropFirst("{a:".count).dropLast("}:members".count).split(separator: ":")
+        guard parts.count == 3, parts[1] == "c", let app = PercentEscape.unescape(String(parts[0])),
+            let name = PercentEscape.unescape(String(parts[2]))
+        else { return nil }
+        return (app, name)
+    }
 }

@@ -46,6 +46,14 @@ package enum KeySpace {
         return "{a:\(escape(channel.app.rawValue)):i:\(escape(channel.name.rawValue)):\(parties)}"
     }
 
+    /// The prefix of the keys about one write of the server API, in a slot of its own: `{k:KEY:NAME}`.
+    /// - Parameters:
+    ///   - key: the id of the client's key of the server API.
+    ///   - name: the client's idempotency key.
+    package static func apiTag(key: String, idempotencyKey name: String) -> String {
+        "{k:\(escape(key)):\(escape(name))}"
+    }
+
     /// Hash: a call's record.
     /// - Parameter tag: the result of ``callTag(channel:caller:callee:)``.
     package static func call(tag: String) -> String { tag + ":call" }
@@ -53,17 +61,31 @@ package enum KeySpace {
     /// The pub/sub topic of a channel's events.
     package static func topic(_ channel: ChannelKey) -> String { tag(channel) + ":events" }
 
-    /// The pub/sub topic of one gateway: replies to its commands, and events for its sessions.
+    /// The pub/sub topic of one gateway on a single Redis: replies to its commands, and events for its sessions.
     package static func topic(_ gateway: GatewayID) -> String { "gateway:\(gateway.rawValue):events" }
 
-    /// The pub/sub topic of one sip-bridge: replies to its commands.
+    /// The topic, in a cluster, of one gateway for a bucket's users. Functions that publish name it too, see
+    /// `flavour_cluster.lua`.
+    package static func topic(_ gateway: GatewayID, bucket: Int) -> String {
+        topic(.gateway(gateway), tag: "{\(Buckets.shared.tag(bucket))}")
+    }
+
+    /// The pub/sub topic of one sip-bridge on a single Redis: replies to its commands.
     package static func topic(_ bridge: BridgeID) -> String { "bridge:\(bridge.rawValue):events" }
 
-    /// The pub/sub topic of a process that sends commands: the replies to them.
-    package static func topic(_ asker: AskerID) -> String {
-        switch asker {
+    /// The pub/sub topic of a process that sends commands: the replies to those of a partition.
+    package static func topic(_ asker: AskerID, in partition: BusPartition) -> String {
+        if let tag = partition.tag { return topic(asker, tag: tag) }
+        return switch asker {
         case .gateway(let gateway): topic(gateway)
         case .bridge(let bridge): topic(bridge)
+        }
+    }
+
+    private static func topic(_ asker: AskerID, tag: String) -> String {
+        switch asker {
+        case .gateway(let gateway): "\(tag)g:\(gateway.rawValue)"
+        case .bridge(let bridge): "\(tag)b:\(bridge.rawValue)"
         }
     }
 
@@ -94,14 +116,23 @@ package enum KeySpace {
     /// Hash: the records of ``bridges``, without fields, by id.
     package static let bridgeRecords = bridges + ":records"
 
+    // Of the keys named here for a service, each partition of the bus has one. No partition is the default: what forgets to
+    // name one would work on a single Redis and fail in a cluster.
+
     /// Stream: commands to a service whose sender waits for a reply.
-    package static func commands(_ service: ServiceName) -> String { "cmd:\(service.rawValue)" }
+    package static func commands(_ service: ServiceName, in partition: BusPartition) -> String {
+        partition.named("cmd:\(service.rawValue)")
+    }
 
     /// Stream: commands to a service without a reply. Never trimmed: commands stay until they are done.
-    package static func posts(_ service: ServiceName) -> String { "post:\(service.rawValue)" }
+    package static func posts(_ service: ServiceName, in partition: BusPartition) -> String {
+        partition.named("post:\(service.rawValue)")
+    }
 
     /// Stream: entries moved off a service's other streams because no instance could handle them.
-    package static func setAside(_ service: ServiceName) -> String { "dead:\(service.rawValue)" }
+    package static func setAside(_ service: ServiceName, in partition: BusPartition) -> String {
+        partition.named("dead:\(service.rawValue)")
+    }
 
     /// Stream: commands to one sip-bridge, about the calls that it holds.
     package static func commands(_ bridge: BridgeID) -> String { bridgeTag(bridge) + ":cmd" }
@@ -126,7 +157,9 @@ package enum KeySpace {
     package static func instance(_ id: String) -> String { control + "i:" + id }
 
     /// Sorted set: a service's timers, scored by the time at which they are due.
-    package static func due(_ service: ServiceName) -> String { "due:\(service.rawValue)" }
+    package static func due(_ service: ServiceName, in partition: BusPartition) -> String {
+        partition.named("due:\(service.rawValue)")
+    }
 
     /// String: held by the process that runs the current round of a ``SingletonJob``.
     /// - Parameter name: the job's name, unique among all services.
@@ -139,10 +172,26 @@ package enum KeySpace {
     package static let callReconciliation = "reconcile:invitation"
 
     /// String: the time (us) since which Redis has kept its data; channel-state sets it whenever it is missing.
-    package static let dataBirth = "channel-state:birth"
+    package static func dataKeptSince(in partition: BusPartition) -> String {
+        partition.named("channel-state:birth")
+    }
 
     /// Stream: changes that a service copies into PostgreSQL.
-    package static func mirror(_ service: ServiceName) -> String { "mirror:\(service.rawValue)" }
+    package static func mirror(_ service: ServiceName, in partition: BusPartition) -> String {
+        partition.named("mirror:\(service.rawValue)")
+    }
+
+    /// The slot of the keys of a subject.
+    package static func slot(of subject: Subject) -> UInt16 {
+        switch subject {
+        case .user(let user): Buckets.slot(ofBucket: Buckets.bucket(of: name(user)))
+        case .channel(let channel): KeySlot.of(tag(channel))
+        case .app(let app): KeySlot.of(tag(app))
+        case .gateway(let gateway): KeySlot.of(lease(gateway))
+        case .bridge(let bridge): KeySlot.of(bridgeTag(bridge))
+        case .tagged(let tag): KeySlot.of(tag)
+        }
+    }
 
     private static func escape(_ text: String) -> String { PercentEscape.escape(text) }
 }

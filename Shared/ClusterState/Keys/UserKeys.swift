@@ -11,7 +11,7 @@ package struct UserKeys: Sendable {
     package var session: String { tag + ":session" }
     /// Hash: counters that must not decrease when the user goes offline and returns, and the session that receives the
     /// user's mail.
-    package var box: String { tag + ":box" }
+    package var box: String { tag + Self.boxSuffix }
     /// Hash: the cached attributes; valid only while ``attributesVersion`` exists.
     package var attributes: String { tag + ":attrs" }
     /// String: the version in PostgreSQL of the cached attributes. Absent when nothing is cached.
@@ -19,4 +19,23 @@ package struct UserKeys: Sendable {
 
     /// Hash: attributes that are written in several steps and then replace ``attributes`` in one.
     package func stagedAttributes(_ staging: String) -> String { "\(tag):attrs:\(staging)" }
+
+    /// The end of the name of ``box``.
+    package static let boxSuffix = ":box"
+
+    /// The end of the name of a user's mailbox, a stream; the head of `mailbox.lua` describes it.
+    package static let mailboxSuffix = ":mbox"
+
+    /// A pattern for SCAN that matches the mailboxes of all users.
+    package static let mailboxPattern = "{*}a:*:u:*" + mailboxSuffix
+
+    /// The app and the account of the user whose mailbox this is, as text; nil for other keys.
+    package static func user(ofMailbox key: String) -> (app: String, account: String)? {
+        guard key.hasPrefix("{"), key.hasSuffix(mailboxSuffix), let end = key.firstIndex(of: "}") else { return nil }
+        let parts = key[key.index(after: end)...].dropLast(mailboxSuffix.count).split(separator: ":")
+        guard parts.count == 4, parts[0] == "a", parts[2] == "u", let app = PercentEscape.unescape(String(parts[1])),
+            let account = PercentEscape.unescape(String(parts[3]))
+        else { return nil }
+        return (app, account)
+    }
 }

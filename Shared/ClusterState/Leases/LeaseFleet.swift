@@ -26,6 +26,8 @@ package struct LeaseFleet<Holder: LeaseHolder>: Sendable {
     package let interval: Duration
     /// The key of a holder's lease.
     package let lease: @Sendable (Holder) -> String
+    /// What the watcher's timer is about.
+    package let subject: @Sendable (Holder) -> Subject
     /// The key of the sorted set of holders that do not drain, scored by the time of their last heartbeat.
     package let members: String
     /// The key of the hash of what these holders tell of themselves.
@@ -43,13 +45,13 @@ extension GatewayID: LeaseHolder {
     /// The leases of gateways, one for each shard: presence detaches the sessions of a lost gateway, which it finds by their
     /// routes.
     package static let fleet = LeaseFleet<GatewayID>(
-        timeToLive: .seconds(10), interval: .seconds(2), lease: KeySpace.lease, members: KeySpace.gateways,
-        records: KeySpace.gatewayRecords, watcher: .presence, timerWord: "gateway")
+        timeToLive: .seconds(10), interval: .seconds(2), lease: KeySpace.lease, subject: Subject.gateway,
+        members: KeySpace.gateways, records: KeySpace.gatewayRecords, watcher: .presence, timerWord: "gateway")
 }
 
 extension BridgeID: LeaseHolder {
     /// The leases of sip-bridges: the invitation service ends the calls of a lost bridge, at most 10 s after the bridge died.
     package static let fleet = LeaseFleet<BridgeID>(
-        timeToLive: .seconds(8), interval: .seconds(1), lease: KeySpace.bridgeLease, members: KeySpace.bridges,
-        records: KeySpace.bridgeRecords, watcher: .invitation, timerWord: "bridge")
+        timeToLive: .seconds(8), interval: .seconds(1), lease: KeySpace.bridgeLease, subject: Subject.bridge,
+        members: KeySpace.bridges, records: KeySpace.bridgeRecords, watcher: .invitation, timerWord: "bridge")
 }

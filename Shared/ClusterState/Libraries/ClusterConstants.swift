@@ -11,6 +11,8 @@ package enum ClusterBounds {
     /// The approximate number of changes kept for a mirror while nothing copies them. The mirror misses the oldest ones
     /// beyond it until later changes of the same rows correct it.
     package static let mirrorEntries = 1_000_000
+    /// The same for each partition of a cluster: a larger stream would hold up both servers while its slot is moved.
+    package static let partitionMirrorEntries = 100_000
 }
 
 extension [LuaConstant] {

@@ -43,6 +43,9 @@ extension RedisFunctionLibrary {
     package static let instances = RedisFunctionLibrary(
         name: "heliograph_instances", parts: [PackageResources.instances_lua])
 
+    /// Owned by the server API of the gateways: answers to writes with an idempotency key.
+    package static let api = RedisFunctionLibrary(name: "heliograph_api", parts: [PackageResources.idempotency_lua])
+
     /// Appends to streams that succeed even when Redis is at `maxmemory`.
     package static let streams = RedisFunctionLibrary(
         name: "heliograph_streams", parts: [PackageResources.streams_lua])

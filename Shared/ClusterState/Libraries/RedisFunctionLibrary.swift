@@ -13,6 +13,14 @@ package struct RedisFunctionLibrary: Sendable {
     package let suffix: String
     /// The plain names of the functions; empty for a library without versions.
     package let functions: [String]
+    /// From what the library was built; nil for a library without versions.
+    private let contents: Contents?
+
+    private struct Contents: Sendable {
+        let name: String
+        let constants: [LuaConstant]
+        let parts: [[UInt8]]
+    }
 
     /// Uses a library as it is, without versions: loading it replaces the library of that name.
     package init(name: String, source: [UInt8]) {
@@ -20,21 +28,43 @@ package struct RedisFunctionLibrary: Sendable {
         self.source = source
         suffix = ""
         functions = []
+        contents = nil
     }
 
-    /// Builds a library of the cluster: constants, the common prelude (`prelude.lua`), then the parts in order. The parts
-    /// must register their functions with literal names.
-    /// - Parameter constants: the library's constants, in addition to those that all libraries have.
-    package init(name: String, constants: [LuaConstant] = [], parts: [[UInt8]]) {
+    /// Builds a library of the cluster: constants, what is particular to the flavour, the common prelude (`prelude.lua`), then
+    /// the parts in order. The parts must register their functions with literal names.
+    /// - Parameters:
+    ///   - constants: the library's constants, in addition to those that all libraries have.
+    ///   - flavour: the Redis that will run the functions; default a single one.
+    package init(
+        name: String, constants: [LuaConstant] = [], parts: [[UInt8]], flavour: RedisLayout.Flavour = .single
+    ) {
+        contents = Contents(name: name, constants: constants, parts: parts)
         let text = String(decoding: parts.joined(), as: UTF8.self)
-        let constants = (.common + constants).map(\.line).joined()
-        let prelude = constants + String(decoding: PackageResources.prelude_lua, as: UTF8.self)
+        let lines = (.common + constants).map(\.line).joined()
+        let start = [Self.flavourText(flavour), PackageResources.prelude_lua].joined()
+        let prelude = lines + String(decoding: start, as: UTF8.self)
         suffix = "_" + ContentDigest.sha256.text(of: "\(name)\n\(prelude)\(text)").prefix(8)
         self.name = name + suffix
         functions = text.matches(of: Self.registration).map { String($0.output.1) }
         // Calls the prelude's `register_function`, which adds the digest.
         let versioned = text.replacing("redis.register_function", with: "register_function")
         source = Array("#!lua name=\(self.name)\nlocal VERSION = '\(suffix)'\n\(prelude)\(versioned)".utf8)
+    }
+
+    /// The same library for another flavour of Redis: its digest is another, because topics and the fence are. A library
+    /// without versions is the same for all.
+    package func of(_ flavour: RedisLayout.Flavour) -> RedisFunctionLibrary {
+        guard let contents else { return self }
+        return RedisFunctionLibrary(
+            name: contents.name, constants: contents.constants, parts: contents.parts, flavour: flavour)
+    }
+
+    private static func flavourText(_ flavour: RedisLayout.Flavour) -> [UInt8] {
+        switch flavour {
+        case .single: PackageResources.flavour_single_lua
+        case .cluster: PackageResources.flavour_cluster_lua
+        }
     }
 
     /// Matches `register_function('NAME'`, a call of another function whose name begins with `register`, or `function_name =

@@ -6,9 +6,9 @@ package struct PostgresConfiguration: Sendable {
     /// password: never logged.
     package let url: String
     /// The URL's hosts, one entry each: libpq's `host`, `hostaddr` and `port`.
-    let hosts: [[String: String]]
+    private(set) var hosts: [[String: String]]
     /// Which of the hosts may be used.
-    let requirement: ServerRequirement
+    private(set) var requirement: ServerRequirement
     /// How long a connection attempt to one host may take; default 3 s, or 1 s when the URL has several hosts.
     package var connectTimeout: Duration
     /// The time limit of a query, excluding the wait for a free connection; default 5 s. The server enforces it
@@ -67,6 +67,14 @@ package struct PostgresConfiguration: Sendable {
         return (0..<count).map { index in
             lists.compactMapValues { $0.count == 1 ? $0[0] : index < $0.count ? $0[index] : nil }
         }
+    }
+
+    /// The same for one of the hosts, whether it is a standby or not.
+    func only(_ host: Int) -> PostgresConfiguration {
+        var one = self
+        one.hosts = [hosts[host]]
+        one.requirement = .any
+        return one
     }
 
     /// A host for log lines: its name or address, and its port.

@@ -1,5 +1,5 @@
 internal import Logging
-internal import Metrics
+internal import ServiceMetrics
 
 /// One connection of the pool: an actor that runs on its own thread, because libpq's calls block.
 ///
@@ -73,13 +73,13 @@ actor PostgresConnection {
                 let longest = ContinuousClock.now + configuration.connectTimeout
                 let link = try PostgresLink(
                     configuration: configuration, host: host, until: min(longest, end ?? longest))
-                Counter(label: "heliograph_postgres_connects_total").increment()
+                PostgresMetrics.shared.connects.increment()
                 logger.debug("connected to PostgreSQL", metadata: ["host": "\(configuration.name(of: host))"])
                 hosts.succeeded(host)
                 self.link = link
                 return link
             } catch {
-                Counter(label: "heliograph_postgres_connect_failures_total").increment()
+                PostgresMetrics.shared.connectFailures.increment()
                 logger.warning(
                     "could not connect to PostgreSQL",
                     metadata: ["host": "\(configuration.name(of: host))", "error": "\(error)"])

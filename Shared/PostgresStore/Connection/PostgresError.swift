@@ -61,6 +61,9 @@ package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertibl
     /// Whether the statement violated a foreign key: the referenced row does not exist.
     package var isMissingReference: Bool { code == "23503" }
 
+    /// Whether a lock was not free in time, or the statement was ended because two waited for each other.
+    package var isLockConflict: Bool { code == "55P03" || code == "40P01" }
+
     /// Whether the server refused a write because its transactions are read-only: it is a standby, or about to become one.
     var isReadOnly: Bool { code == "25006" }
 

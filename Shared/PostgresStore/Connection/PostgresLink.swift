@@ -21,7 +21,7 @@ final class PostgresLink {
         // libpq lets later keywords override the URL, so the single host replaces the URL's list, and whether the server may be
         // used is decided below.
         var place = configuration.hosts[host].sorted { $0.key < $1.key }
-        if configuration.requirement != .any { place.append(("target_session_attrs", "any")) }
+        place.append(("target_session_attrs", "any"))
         let keywords = ["dbname", "client_encoding", "fallback_application_name"] + place.map(\.key)
         let values = [configuration.url, "UTF8", "heliograph"] + place.map(\.value)
         guard let connection = Self.start(keywords: keywords, values: values) else {

@@ -1,6 +1,6 @@
 internal import DequeModule
 package import Logging
-internal import Metrics
+internal import ServiceMetrics
 internal import Synchronization
 
 /// A small pool of connections, each with its own thread.
@@ -26,6 +26,7 @@ package final class PostgresPool: Sendable {
     private let logger: Logger
     private let hosts: PostgresHosts
     private let state: Mutex<State>
+    private let metrics = PostgresMetrics.shared
 
     /// Creates a pool; connections are opened when first used.
     /// - Parameter connections: the number of connections, at least 1; default 2.
@@ -53,18 +54,18 @@ package final class PostgresPool: Sendable {
         _ sql: String, _ parameters: [PostgresParameter] = [], within time: Duration? = nil
     ) async throws(PostgresError) -> PostgresRows {
         if let refusal = state.withLock({ $0.breaker.refusal }) {
-            Counter(label: "heliograph_postgres_breaker_refused_total").increment()
+            metrics.breakerRefused.increment()
             throw refusal
         }
         let started = ContinuousClock.now
-        defer { Timer(label: "heliograph_postgres_query_seconds").record(duration: ContinuousClock.now - started) }
+        defer { metrics.queries.record(ContinuousClock.now - started) }
         do {
             return try await withConnection(within: time) { connection async throws(PostgresError) in
                 let left = time.map { max(.milliseconds(1), $0 - (ContinuousClock.now - started)) }
                 return try await connection.query(sql, parameters, timeout: left)
             }
         } catch {
-            Counter(label: "heliograph_postgres_query_failures_total", dimensions: [("code", error.code)]).increment()
+            metrics.failures.increment(error.counted)
             throw error
         }
     }
@@ -72,6 +73,13 @@ package final class PostgresPool: Sendable {
     /// Checks that the server answers.
     /// - Throws: ``PostgresError`` when it does not.
     package func ping() async throws(PostgresError) { try await query("SELECT 1") }
+
+    /// Updates the gauges of ``PostgresMetrics``; to be called before they are shown.
+    package func observe() {
+        let (waiting, idle) = state.withLock { ($0.waiters.count, $0.idle.count) }
+        metrics.waiting.set(waiting)
+        metrics.idle.set(idle)
+    }
 
     /// Whether ``ping()`` succeeds.
     package var isReachable: Bool {
@@ -162,8 +170,8 @@ extension PostgresPool {
             return (action, state.breaker.refusal, waiters)
         }
         guard case .probe = action else { return }
-        Counter(label: "heliograph_postgres_breaker_opened_total").increment()
-        Gauge(label: "heliograph_postgres_breaker_open").record(1)
+        metrics.breakerOpened.increment()
+        metrics.breakerOpen.set(true)
         logger.warning("PostgreSQL does not answer; failing queries until it does", metadata: ["error": "\(error)"])
         let failure = refusal ?? error
         for waiter in waiters { waiter.continuation.resume(returning: .failure(failure)) }
@@ -199,7 +207,7 @@ extension PostgresPool {
     private func probed(_ error: PostgresError?) -> PostgresBreaker.Action {
         let action = state.withLock { $0.breaker.probed(error) }
         if action == .resume {
-            Gauge(label: "heliograph_postgres_breaker_open").record(0)
+            metrics.breakerOpen.set(false)
             logger.notice("PostgreSQL answers again")
         }
         return action

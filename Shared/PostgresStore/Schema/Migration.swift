@@ -44,6 +44,17 @@ struct Migration: Equatable, Sendable {
         Migration(11, "0011_phone_policy", PackageResources._011_phone_policy_sql),
         Migration(12, "0012_last_seen", PackageResources._012_last_seen_sql),
         Migration(13, "0013_call_identity", PackageResources._013_call_identity_sql),
+        Migration(14, "0014_calls_bound", PackageResources._014_calls_bound_sql),
+        Migration(15, "0015_calls_bound_validated", PackageResources._015_calls_bound_validated_sql),
+        Migration(16, "0016_calls_by_month", PackageResources._016_calls_by_month_sql),
+        Migration(17, "0017_api_keys", PackageResources._017_api_keys_sql),
+        Migration(18, "0018_attribute_expectations", PackageResources._018_attribute_expectations_sql),
+        Migration(19, "0019_tallies", PackageResources._019_tallies_sql),
+        Migration(20, "0020_tallies_of_others", PackageResources._020_tallies_of_others_sql),
+        Migration(21, "0021_quick_views", PackageResources._021_quick_views_sql),
+        Migration(22, "0022_attribute_history", PackageResources._022_attribute_history_sql),
+        Migration(23, "0023_comments", PackageResources._023_comments_sql),
+        Migration(24, "0024_reader", PackageResources._024_reader_sql),
     ]
 
     init(_ number: Int64, _ name: String, _ bytes: [UInt8]) {

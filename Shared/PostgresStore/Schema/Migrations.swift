@@ -15,6 +15,11 @@ package struct Migrations: Sendable {
     private static let lock: Int64 = 0x68_656C_696F
     /// How long one statement of a migration may take.
     private static let timeout = Duration.seconds(600)
+    /// How long a statement of a migration waits for a table's lock, and all others who need the table behind it.
+    private static let lockTimeout = Duration.seconds(2)
+    /// How often a migration is tried that does not get a lock, with ``lockPause`` after each.
+    private static let attempts = 30
+    private static let lockPause = Duration.seconds(1)
 
     private let pool: PostgresPool
     private let level: Int64
@@ -30,19 +35,24 @@ package struct Migrations: Sendable {
         self.migrations = migrations
     }
 
-    /// Applies the missing migrations in one transaction: all or nothing. Concurrent callers wait for each other.
+    /// Applies the missing migrations, each in a transaction of its own. Concurrent callers wait for each other.
+    ///
+    /// A lock that is not free is waited for in short spans with pauses, so that processes that use the table go on.
     /// - Returns: the names of the migrations that this call applied.
     /// - Throws: ``PostgresError/Kind/migration`` when an applied migration differs from this build's file, or the database
-    ///   requires a newer build; ``PostgresError/Kind/standby``; else PostgreSQL's error.
+    ///   requires a newer build; ``PostgresError/Kind/standby``; else PostgreSQL's error, for example SQLSTATE 55P03 when a
+    ///   transaction has used a table for a minute and a half. Migrations before the one that failed stay applied.
     package func apply(_ scope: Scope = .expand) async throws(PostgresError) -> [String] {
         try await pool.withConnection { connection async throws(PostgresError) in
+            let result: Result<[String], PostgresError>
             do throws(PostgresError) {
-                return try await apply(scope, on: connection)
+                result = .success(try await apply(scope, on: connection))
             } catch {
-                // Disconnecting rolls the transaction back, whatever state it is in.
-                await connection.disconnect()
-                throw error
+                result = .failure(error)
             }
+            // Ends the advisory lock, and rolls back what has failed.
+            await connection.disconnect()
+            return try result.get()
         }
     }
 
@@ -86,9 +96,9 @@ package struct Migrations: Sendable {
 
     private func apply(_ scope: Scope, on connection: PostgresConnection) async throws(PostgresError) -> [String] {
         try Self.refuse(standby: try await connection.query(Self.isStandby, []))
-        try await connection.script("BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
-        _ = try await connection.query(
-            "SELECT pg_advisory_xact_lock($1)", [.int(Self.lock)], timeout: Self.timeout)
+        try await connection.script("SET statement_timeout = 0; SET lock_timeout = 0")
+        // Held until the connection ends.
+        _ = try await connection.query("SELECT pg_advisory_lock($1)", [.int(Self.lock)], timeout: Self.timeout)
         let encoding = try await connection.query("SELECT current_setting('server_encoding') AS encoding", [])
         guard try encoding.first?.string("encoding") == "UTF8" else {
             throw PostgresError(.migration, "the database's encoding must be UTF8")
@@ -103,23 +113,53 @@ package struct Migrations: Sendable {
             """)
         let applied = try compare(try await connection.query(Self.list, []))
         let missing = scope == .all ? applied.pending : applied.lacking
-        for migration in missing { try await apply(migration, on: connection) }
-        try await connection.script("COMMIT", timeout: Self.timeout)
+        for migration in missing { try await insist(on: migration, on: connection) }
+        try await grantReader(on: connection)
         return missing.map(\.name)
     }
 
-    private func apply(_ migration: Migration, on connection: PostgresConnection) async throws(PostgresError) {
-        do throws(PostgresError) {
-            try await connection.script(migration.sql, timeout: Self.timeout)
-        } catch {
-            throw PostgresError(sqlState: error.code, message: "\(migration.name): \(error.message)")
+    /// Lets the read-only role, if there is one, read also what was added since; see migration 0024.
+    private func grantReader(on connection: PostgresConnection) async throws(PostgresError) {
+        let known = try await connection.query("SELECT to_regprocedure('grant_reader()') IS NOT NULL AS found", [])
+        guard try known.first?.bool("found") == true else { return }
+        _ = try await connection.query("SELECT grant_reader() AS granted", [])
+    }
+
+    /// What a superuser has to run because this database's user could not make the read-only role; nil when the role exists.
+    /// - Throws: ``PostgresError``.
+    package func readerAdvice() async throws(PostgresError) -> String? {
+        let roles = try await pool.query("SELECT FROM pg_roles WHERE rolname = 'heliograph_reader'")
+        guard roles.isEmpty else { return nil }
+        return
+            "there is no role heliograph_reader, which psql can be used by to look without secrets: let a superuser run "
+            + "`CREATE ROLE heliograph_reader NOLOGIN`, then run `heliographctl migrate` again"
+    }
+
+    /// Applies a migration, again and again while the locks that it needs are not free.
+    private func insist(on migration: Migration, on connection: PostgresConnection) async throws(PostgresError) {
+        for attempt in 1... {
+            do throws(PostgresError) {
+                return try await apply(migration, on: connection)
+            } catch {
+                guard error.isLockConflict, attempt < Self.attempts else {
+                    throw PostgresError(sqlState: error.code, message: "\(migration.name): \(error.message)")
+                }
+            }
+            try await connection.script("ROLLBACK")
+            _ = try? await Task.sleep(for: Self.lockPause)
         }
+    }
+
+    private func apply(_ migration: Migration, on connection: PostgresConnection) async throws(PostgresError) {
+        try await connection.script("BEGIN; SET LOCAL lock_timeout = \(Self.lockTimeout.milliseconds)")
+        try await connection.script(migration.sql, timeout: Self.timeout)
         _ = try await connection.query(
             "INSERT INTO schema_migrations (number, name, checksum, readers_from) VALUES ($1, $2, $3, $4)",
             [
                 .int(migration.number), .text(migration.name), .text(migration.checksum),
                 .int(migration.readersFrom),
             ])
+        try await connection.script("COMMIT", timeout: Self.timeout)
     }
 
     private func compare(_ rows: PostgresRows) throws(PostgresError) -> AppliedMigrations {

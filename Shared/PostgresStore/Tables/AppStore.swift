@@ -133,7 +133,9 @@ package struct AppStore: Sendable {
     package func remove(_ id: AppID) async throws(PostgresError) -> Bool {
         let tables = [
             "users", "user_attribute_versions", "user_attributes", "channel_attribute_versions", "channel_attributes",
-            "calls", "sip_numbers", "presence_sessions", "channel_members",
+            "calls", "sip_numbers", "presence_sessions", "channel_members", "attribute_history", "app_logins",
+            "app_users",
+            "waiting_mail",
         ]
         let parts = tables.map { "\($0)_gone AS (DELETE FROM \($0) WHERE app = $1)" }.joined(separator: ", ")
         return try await pool.query("WITH \(parts) DELETE FROM apps WHERE id = $1", [.text(id.rawValue)]).affected == 1

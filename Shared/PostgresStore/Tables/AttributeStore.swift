@@ -187,7 +187,7 @@ package final class AttributeStore: Sendable {
         ).affected
     }
 
-    private static func parameters(
+    static func parameters(
         _ changes: [(command: CommandID, app: AppID, owner: String, change: AttributeChange)]
     ) -> [PostgresParameter] {
         var kinds: [String] = []

@@ -68,7 +68,7 @@ package struct CallRecord: Equatable, Sendable {
     }
 }
 
-/// The table `calls`.
+/// The table `calls`, which is divided by month (``CallMonths``).
 package struct CallStore: Sendable {
     private let pool: PostgresPool
 
@@ -78,8 +78,8 @@ package struct CallStore: Sendable {
     /// Deletes old calls, oldest first.
     /// - Parameters:
     ///   - days: calls that started more than this many days ago are deleted.
-    ///   - limit: the largest number to delete in one statement. In a table that is divided into parts it can be exceeded, because
-    ///     rows of several parts can have the same `ctid`.
+    ///   - limit: the number to delete in one statement. It can be exceeded, because rows of several months can have the same
+    ///     `ctid`.
     /// - Returns: the number of deleted calls.
     /// - Throws: ``PostgresError``.
     package func prune(olderThanDays days: Int, limit: Int) async throws(PostgresError) -> Int {

@@ -27,8 +27,8 @@ package struct PhonePolicy: Equatable, Sendable {
     package var callsPerApp = Limits.phoneCallsPerApp
     /// The largest number of new phone calls of the whole app per minute.
     package var newCallsPerApp = Limits.newPhoneCallsPerApp
-    /// The longest phone call in seconds, counted from the answer.
-    package var longestCall = Limits.longestPhoneCall
+    /// The longest phone call, counted from the answer; whole seconds.
+    package var longestCall = Duration.seconds(Limits.longestPhoneCall)
 
     /// The default policy.
     package init() {}

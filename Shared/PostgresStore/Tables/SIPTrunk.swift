@@ -42,8 +42,8 @@ package struct SIPTrunk: Equatable, Sendable {
     package var dtmf = DTMF.auto
     /// Whether media is encrypted; default never.
     package var srtp = SRTP.off
-    /// How long a telephone may ring, seconds; 1...3600, default 60.
-    package var ringSeconds = 60
+    /// How long a telephone may ring: 1 s to an hour, in whole seconds; default a minute.
+    package var ringTime = Duration.seconds(60)
     /// Whether requests from addresses other than the peer's are accepted with digest authentication.
     package var acceptDigest = false
     /// Whether the SIP messages of the trunk's calls are logged.

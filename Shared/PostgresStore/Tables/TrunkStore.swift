@@ -56,11 +56,12 @@ package struct TrunkStore: Sendable {
                 .text(trunk.app.rawValue), .text(trunk.host), .int(Int64(trunk.port)),
                 .text(trunk.transport.rawValue), .optional(trunk.authUser), .optional(trunk.secret),
                 .optional(trunk.fromDomain), .bool(trunk.register), .text(trunk.dtmf.rawValue),
-                .text(trunk.srtp.rawValue), .int(Int64(trunk.ringSeconds)), .bool(trunk.acceptDigest),
+                .text(trunk.srtp.rawValue), .int(trunk.ringTime.components.seconds), .bool(trunk.acceptDigest),
                 .bool(trunk.trace), .optional(trunk.policy.callees.text), .optional(trunk.policy.callers.text),
                 .int(Int64(trunk.policy.callsPerUser)), .int(Int64(trunk.policy.newCallsPerUser)),
                 .int(Int64(trunk.policy.callsPerApp)), .int(Int64(trunk.policy.newCallsPerApp)),
-                .int(Int64(trunk.policy.longestCall)), .optional(trunk.assertedIdentity), .optional(trunk.privacy),
+                .int(trunk.policy.longestCall.components.seconds), .optional(trunk.assertedIdentity),
+                .optional(trunk.privacy),
             ])
     }
 
@@ -75,8 +76,7 @@ extension SIPTrunk {
     fileprivate init(_ row: PostgresRow) throws(PostgresError) {
         guard let app = try? AppID(try row.string("app")), let port = Int(exactly: try row.int64("port")),
             let transport = SIPTransport(rawValue: try row.string("transport")),
-            let dtmf = DTMF(rawValue: try row.string("dtmf")), let srtp = SRTP(rawValue: try row.string("srtp")),
-            let ringSeconds = Int(exactly: try row.int64("ring_seconds"))
+            let dtmf = DTMF(rawValue: try row.string("dtmf")), let srtp = SRTP(rawValue: try row.string("srtp"))
         else { throw PostgresError(.shape, "the table sip_trunks contains a value that this build does not know") }
         self.init(app: app, host: try row.string("host"), port: port, transport: transport)
         authUser = try row.optionalString("auth_user")
@@ -85,7 +85,7 @@ extension SIPTrunk {
         register = try row.bool("register")
         self.dtmf = dtmf
         self.srtp = srtp
-        self.ringSeconds = ringSeconds
+        ringTime = .seconds(try row.int64("ring_seconds"))
         acceptDigest = try row.bool("accept_digest")
         trace = try row.bool("trace")
         assertedIdentity = try row.optionalString("asserted_identity")
@@ -105,6 +105,6 @@ extension PhonePolicy {
         newCallsPerUser = Int(try row.int64("new_calls_per_user"))
         callsPerApp = Int(try row.int64("calls_per_app"))
         newCallsPerApp = Int(try row.int64("new_calls_per_app"))
-        longestCall = Int(try row.int64("longest_call"))
+        longestCall = .seconds(try row.int64("longest_call"))
     }
 }

@@ -1,8 +1,8 @@
 internal import ClusterState
 package import Logging
-internal import Metrics
 internal import NIOCore
 import ServiceLifecycle
+internal import ServiceMetrics
 package import SignalingProtocol
 internal import SignalingWire
 
@@ -31,13 +31,17 @@ package struct CommandConsumer: Service {
     }
 
     private let service: ServiceName
-    private let streams: [String]
+    /// The partitions whose streams it reads, each by a task of its own.
+    private let partitions: [BusPartition]
+    /// The streams of a partition.
+    private let streams: @Sendable (BusPartition) -> [String]
     /// Whether commands are handled one at a time, in order. True for a sip-bridge's own stream, which has no other
     /// consumer.
     private let isOrdered: Bool
     private let instance: String
-    private let connection: RedisConnection
+    private let connection: RedisCluster
     private let router: CommandRouter
+    private let metrics: CommandMetrics
     /// Set before ``run()``; the defaults suit services.
     package var limits = Limits()
     private let logger: Logger
@@ -45,65 +49,79 @@ package struct CommandConsumer: Service {
     /// Creates a consumer of a service's streams.
     /// - Parameters:
     ///   - instance: the process's name, unique among the service's instances.
-    ///   - connection: for replies and claims; the separate connection that blocks in reads is opened like it.
+    ///   - connection: for replies and claims; a ``BlockingReader`` of its own reads.
     package init(
-        service: ServiceName, instance: String, connection: RedisConnection, router: CommandRouter, logger: Logger
+        service: ServiceName, instance: String, connection: RedisCluster, router: CommandRouter, logger: Logger
     ) {
         self.service = service
-        streams = [KeySpace.commands(service), KeySpace.posts(service)]
+        partitions = connection.bus.partitions
+        streams = { [KeySpace.commands(service, in: $0), KeySpace.posts(service, in: $0)] }
         isOrdered = false
         self.instance = instance
         self.connection = connection
         self.router = router
+        metrics = CommandMetrics(service: service, streams: ["commands", "posts"], operations: router.routes.keys)
         self.logger = logger
     }
 
     /// Creates a consumer of one sip-bridge's own stream. Its commands are handled one at a time, in order, and take effect
     /// once.
     /// - Parameters: as for ``init(service:instance:connection:router:logger:)``.
-    package init(bridge: BridgeID, connection: RedisConnection, router: CommandRouter, logger: Logger) {
+    package init(bridge: BridgeID, connection: RedisCluster, router: CommandRouter, logger: Logger) {
         service = .sipBridge
-        streams = [KeySpace.commands(bridge)]
+        partitions = [.bridge(bridge)]
+        streams = { _ in [KeySpace.commands(bridge)] }
         isOrdered = true
         instance = bridge.rawValue
         self.connection = connection
         self.router = router
+        metrics = CommandMetrics(service: service, streams: ["orders"], operations: router.routes.keys)
         self.logger = logger
     }
 
     /// Creates the streams for senders that never create them. ``run()`` does so too, but only some time after it starts.
     /// - Throws: `RedisError`.
     package func createStream() async throws(RedisError) {
-        for group in groups(connection) { try await group.create() }
+        for partition in partitions {
+            let reader = BlockingReader(connection, slot: partition.slot, logger: logger)
+            for group in groups(of: partition, reader) { try await group.create() }
+        }
     }
 
-    private func groups(_ reader: RedisConnection) -> [ConsumerGroup] {
-        streams.map { ConsumerGroup(stream: $0, consumer: instance, reader: reader, connection: connection) }
+    private func groups(of partition: BusPartition, _ reader: BlockingReader) -> [ConsumerGroup] {
+        streams(partition).map {
+            ConsumerGroup(
+                stream: $0, partition: partition, consumer: instance, reader: reader, connection: connection)
+        }
     }
 
     /// Runs until graceful shutdown or cancellation. After an error of Redis it tries again.
     package func run() async throws {
-        let reader = RedisConnection.blockingReader(like: connection, logger: logger)
-        reader.start()
-        let streams = handlers(reader)
+        let readers = partitions.map { BlockingReader(connection, slot: $0.slot, logger: logger) }
+        let parts = zip(partitions, readers).map { handlers(of: $0, $1) }
         await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) {
             await withTaskGroup { tasks in
-                tasks.addTask { await keepAlive(streams) }
-                if isOrdered { await readInOrder(streams[0]) } else { await read(streams) }
+                tasks.addTask { await keepAlive(parts) }
+                await withTaskGroup { reading in
+                    for streams in parts {
+                        reading.addTask {
+                            if isOrdered { await readInOrder(streams[0]) } else { await read(streams) }
+                        }
+                    }
+                }
                 tasks.cancelAll()
             }
-            for stream in streams { await stream.acknowledger?.drain() }
+            for streams in parts { for stream in streams { await stream.acknowledger?.drain() } }
         }
-        await reader.close()
+        for reader in readers { await reader.close() }
     }
 
-    /// The handlers of the consumer's streams, in the order of ``streams``.
-    private func handlers(_ reader: RedisConnection) -> [EntryHandler] {
-        let inFlight = EntriesInWork(bound: limits.inFlight)
-        let metrics = CommandMetrics(
-            service: service, streams: isOrdered ? ["orders"] : ["commands", "posts"],
-            operations: router.routes.keys)
-        return groups(reader).enumerated().map { place, group in
+    /// The handlers of a partition's streams, in the order of ``streams``.
+    private func handlers(
+        of partition: BusPartition, _ reader: BlockingReader
+    ) -> [EntryHandler] {
+        let inFlight = EntriesInWork(bound: max(limits.inFlight / partitions.count, Self.leastInFlight))
+        return groups(of: partition, reader).enumerated().map { place, group in
             EntryHandler(
                 service: service, group: group, place: place, isPosts: place == 1, router: router, inFlight: inFlight,
                 metrics: metrics, logger: logger, deliveryBound: limits.deliveries,
@@ -112,8 +130,11 @@ package struct CommandConsumer: Service {
         }
     }
 
-    /// Reads new entries, and claims abandoned ones about once a second, until shutdown. Returns when all entries it read
-    /// are handled.
+    /// However many partitions there are, each may have so many commands in work.
+    private static let leastInFlight = 64
+
+    /// Reads new entries of a partition, and claims abandoned ones about once a second, until shutdown. Returns when all
+    /// entries it read are handled.
     private func read(_ streams: [EntryHandler]) async {
         await withDiscardingTaskGroup { tasks in
             var lastClaim = ContinuousClock.now
@@ -123,7 +144,7 @@ package struct CommandConsumer: Service {
                 let count = min(limits.batch, await streams[0].inFlight.room())
                 do {
                     var entries: [StreamDelivery] = []
-                    if lastClaim.duration(to: .now) >= Self.claimInterval {
+                    if lastClaim.duration(to: .now) >= Self.claimInterval, mayClaim(in: streams[0].group.partition) {
                         lastClaim = .now
                         entries = try await claim(streams, count, &cursors)
                     }
@@ -148,6 +169,12 @@ package struct CommandConsumer: Service {
 
     /// The pause between two searches for abandoned entries: less than the second that a read blocks.
     private static let claimInterval = Duration.milliseconds(900)
+
+    /// Whether other consumers have had the time to renew their entries since the partition's master was away.
+    private func mayClaim(in partition: BusPartition) -> Bool {
+        guard let term = connection.term(ofSlot: partition.slot) else { return false }
+        return .now() - term.begin >= TimeAmount(limits.abandonedAfter)
+    }
 
     private func readNew(_ streams: [EntryHandler], _ count: Int) async throws(RedisError) -> [StreamDelivery] {
         try await ConsumerGroup.read(streams.map(\.group), count: count).map { ($0.group, $0.entry, 1) }
@@ -200,19 +227,16 @@ package struct CommandConsumer: Service {
         }
     }
 
-    /// Every second it renews entries that take long; every ten seconds it records the streams' lengths; every minute it
+    /// Every second it renews entries that take long; every ten seconds it records the streams' backlogs; every minute it
     /// removes consumers that are gone.
-    private func keepAlive(_ streams: [EntryHandler]) async {
+    private func keepAlive(_ parts: [[EntryHandler]]) async {
         var rounds = 0
         while !Task.isCancelled {
-            for stream in streams {
+            if rounds % 10 == 0 { await recordBacklogs(parts) }
+            for stream in parts.joined() {
                 let old = stream.inFlight.older(than: .seconds(1), in: stream.place)
                 // Fails when the group is missing (before the first read) or Redis is down; the next round tries again.
                 if !old.isEmpty { _ = try? await connection.execute(stream.group.keep(old)) }
-                if rounds % 10 == 0 {
-                    let length = try? await connection.execute(RedisCommand("XLEN", .string(stream.group.stream)))
-                    if let length = length?.int { stream.metrics.backlogs[stream.place].record(length) }
-                }
                 if rounds % 60 == 0 {
                     _ = try? await stream.group.removeConsumers(idle: limits.consumerGoneAfter)
                 }
@@ -222,9 +246,35 @@ package struct CommandConsumer: Service {
         }
     }
 
+    /// Records how many entries each stream has, and how old the oldest is, of all partitions together.
+    private func recordBacklogs(_ parts: [[EntryHandler]]) async {
+        for place in parts[0].indices {
+            let groups = parts.map { $0[place].group }
+            let lengths = await connection.execute(groups.map { RedisCommand("XLEN", key: $0.stream) })
+                .compactMap { (try? $0.get())?.int }
+            guard lengths.count == groups.count else { continue }
+            let filled = zip(groups, lengths).filter { $0.1 > 0 }.map(\.0)
+            var oldest: Int64 = 0
+            for group in filled { oldest = max(oldest, await age(ofFirstIn: group)) }
+            metrics.streams[place].backlog.set(Int(lengths.reduce(0, +)))
+            metrics.streams[place].oldest.set(Double(oldest) / 1000)
+        }
+    }
+
+    /// The age of a stream's first entry in milliseconds; 0 when there is none.
+    private func age(ofFirstIn group: ConsumerGroup) async -> Int64 {
+        let command = RedisCommand("XRANGE", key: group.stream, "-", "+", "COUNT", 1)
+        guard let first = try? await connection.execute(command).array?.first,
+            let time = StreamEntry(first)?.time, let now = connection.clock(ofSlot: group.partition.slot)?.now
+        else { return 0 }
+        return max(0, now.milliseconds - time.milliseconds)
+    }
+
     private func pause(_ failures: Int) async {
         var generator = SystemRandomNumberGenerator()
-        let wait = BackOff(base: .milliseconds(100)).delay(attempt: failures, using: &generator)
+        // A partition's server may be away for seconds, and its successor be known at any moment: users wait for this read.
+        let backOff = BackOff(base: .milliseconds(100), ceiling: .milliseconds(400))
+        let wait = backOff.delay(attempt: failures, using: &generator)
         await connection.eventLoop.pause(for: wait)
     }
 }

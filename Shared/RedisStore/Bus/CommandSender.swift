@@ -1,6 +1,7 @@
 internal import ClusterState
 package import Logging
 package import NIOCore
+internal import ServiceMetrics
 package import SignalingProtocol
 package import SignalingWire
 
@@ -16,6 +17,8 @@ package final class CommandSender: Sendable {
     private struct Pending {
         let operation: String
         let stream: String
+        /// The slot of the stream.
+        let slot: UInt16
         let fields: FieldWriter
         let isVital: Bool
         let deadline: NIODeadline
@@ -23,9 +26,9 @@ package final class CommandSender: Sendable {
         var until: RedisTime?
         /// Whether the XADD has been sent and not been answered yet.
         var isSending = false
-        /// The connection (by ``RedisConnection/connectionCount``) on which the command was sent again because its reply may
+        /// The term of the stream's master (``MasterTerm/number``) in which the command was sent again because its reply may
         /// have been lost.
-        var repeatedOn: Int?
+        var repeatedIn: Int?
         let completion: (Result<[UInt8], SignalingError>) -> Void
     }
 
@@ -42,7 +45,7 @@ package final class CommandSender: Sendable {
     private static var bucketWidth: TimeAmount { .milliseconds(100) }
 
     private let sender: AskerID
-    private let connection: RedisConnection
+    private let connection: RedisCluster
     private let logger: Logger
     private let maxPending: Int
     private let state: NIOLoopBoundBox<State>
@@ -51,13 +54,13 @@ package final class CommandSender: Sendable {
     /// - Parameters:
     ///   - sender: the process on whose topic the replies arrive; its subscriber passes them to ``received(_:_:)``.
     ///   - maxPending: the largest number of unanswered commands; default 65,536. Further ones fail with `overloaded`.
-    package init(sender: AskerID, connection: RedisConnection, logger: Logger, maxPending: Int = 65_536) {
+    package init(sender: AskerID, connection: RedisCluster, logger: Logger, maxPending: Int = 65_536) {
         self.sender = sender
         self.connection = connection
         self.logger = logger
         self.maxPending = maxPending
         state = .makeBoxSendingValue(State(), eventLoop: connection.eventLoop)
-        connection.onConnected { [weak self] in self?.connected() }
+        connection.onConnected { [weak self] slots in self?.connected(slots) }
     }
 
     /// The number of commands waiting for a reply; on the loop only.
@@ -81,6 +84,7 @@ package final class CommandSender: Sendable {
     ) {
         guard deadline > .now() else { return completion(.failure(.timeout())) }
         guard state.value.pending.count < maxPending else {
+            RedisMetrics.shared.requestBoundHit.increment()
             return completion(
                 .failure(
                     SignalingError(.failed, .overloaded, "\(maxPending) commands already wait for an answer; try again")
@@ -88,9 +92,10 @@ package final class CommandSender: Sendable {
         }
         state.value.counter += 1
         let id = CommandID("\(sender.id)-\(state.value.counter)")
+        let partition = connection.bus.partition(of: command.subject)
         state.value.pending[id] = Pending(
-            operation: C.operation, stream: KeySpace.commands(C.service), fields: command.fields,
-            isVital: command.isVital, deadline: deadline
+            operation: C.operation, stream: KeySpace.commands(C.service, in: partition), slot: partition.slot,
+            fields: command.fields, isVital: command.isVital, deadline: deadline
         ) { outcome in
             completion(
                 outcome.flatMap { bytes in
@@ -112,19 +117,31 @@ package final class CommandSender: Sendable {
         state.value.pending.removeValue(forKey: id)?.completion(outcome)
     }
 
-    /// Sends all unanswered commands again, with the same ids; on the loop only. Call it when replies may have been lost
-    /// because the subscriber was disconnected. After a reconnect of the command connection it happens automatically.
+    /// Sends unanswered commands again, with the same ids; on the loop only. Call it when replies may have been lost because
+    /// the subscriber was disconnected. After a reconnect of the command connection it happens automatically.
     ///
     /// A command is sent again only once per command connection: its reply may be the very message that breaks the
     /// subscription, and would break it each time.
-    package func resendPending() {
-        let connections = connection.connectionCount
-        let ids = state.value.pending.filter { !$0.value.isSending && $0.value.repeatedOn != connections }.map(\.key)
-        for id in ids { state.value.pending[id]?.repeatedOn = connections }
+    /// - Parameter slots: where replies may have been lost: a reply is published in the slot of its command's stream.
+    package func resendPending(_ slots: SlotScope = .all) {
+        var ids: [CommandID] = []
+        for id in unanswered(in: slots) {
+            // What was sent to a master that is away is sent again when that is connected.
+            guard let entry = state.value.pending[id], let term = connection.term(ofSlot: entry.slot)?.number,
+                entry.repeatedIn != term
+            else { continue }
+            state.value.pending[id]?.repeatedIn = term
+            ids.append(id)
+        }
         resend(ids)
     }
 
-    private func connected() { resend(state.value.pending.filter { !$0.value.isSending }.map(\.key)) }
+    private func connected(_ slots: SlotScope) { resend(unanswered(in: slots)) }
+
+    /// The commands that are on streams in these slots, and not on their way there.
+    private func unanswered(in slots: SlotScope) -> [CommandID] {
+        state.value.pending.compactMap { id, entry in !entry.isSending && slots.contains(entry.slot) ? id : nil }
+    }
 
     private func resend(_ ids: [CommandID]) {
         if !ids.isEmpty { logger.info("sending unanswered commands again", metadata: ["count": "\(ids.count)"]) }
@@ -137,11 +154,12 @@ package final class CommandSender: Sendable {
         guard let entry = state.value.pending[id] else { return }
         // Without Redis' time there is no deadline to send. This happens only before the first connection, which sends all
         // pending commands.
-        guard let until = entry.until ?? deadlineByRedis(entry.deadline) else { return }
+        guard let until = entry.until ?? deadlineByRedis(entry.deadline, ofSlot: entry.slot) else { return }
         self.state.value.pending[id]?.until = until
         self.state.value.pending[id]?.isSending = true
         let envelope = CommandEnvelope(operation: entry.operation, id: id, from: sender, deadline: until)
-        connection.send(envelope.adding(entry.fields, to: entry.stream, isVital: evenIfFull)) { result in
+        let command = envelope.adding(entry.fields, to: entry.stream, isVital: evenIfFull).inSlot(entry.slot)
+        connection.send(command) { result in
             self.state.value.pending[id]?.isSending = false
             guard case .failure(let error) = result else { return }
             switch error.code {
@@ -161,8 +179,8 @@ package final class CommandSender: Sendable {
 
     /// Converts a deadline of this process into Redis time; nil while Redis' time is unknown. Called for every command, so
     /// without a `Duration`, which would cost a division of 128 bits.
-    private func deadlineByRedis(_ deadline: NIODeadline) -> RedisTime? {
-        guard let now = connection.clock.now else { return nil }
+    private func deadlineByRedis(_ deadline: NIODeadline, ofSlot slot: UInt16) -> RedisTime? {
+        guard let now = connection.clock(ofSlot: slot)?.now else { return nil }
         let left = max(0, (deadline - .now()).nanoseconds)
         return RedisTime(milliseconds: now.milliseconds + left / 1_000_000)
     }

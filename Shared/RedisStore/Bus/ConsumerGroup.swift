@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import NIOCore
 
 /// One consumer of the consumer group of a stream. A missing group is created, also after Redis has come back empty.
@@ -6,11 +7,13 @@ struct ConsumerGroup: Sendable {
     static let name = "service"
 
     let stream: String
+    /// Where the stream is.
+    let partition: BusPartition
     /// The consumer's name, unique per process: instances never share pending entries.
     let consumer: String
-    /// The connection that blocks in reads; nothing else may use it.
-    let reader: RedisConnection
-    let connection: RedisConnection
+    /// Reads what blocks; nothing else may use it.
+    let reader: BlockingReader
+    let connection: RedisCluster
 
     /// Reads new entries of several streams. Blocks for the first until the next tick, at most a second.
     /// - Parameters:
@@ -73,7 +76,8 @@ struct ConsumerGroup: Sendable {
     func create() async throws(RedisError) {
         do throws(RedisError) {
             _ = try await connection.execute(
-                RedisCommand("XGROUP", "CREATE", .string(stream), .string(Self.name), "0", "MKSTREAM"))
+                RedisCommand("XGROUP", "CREATE", .string(stream), .string(Self.name), "0", "MKSTREAM")
+                    .inSlot(partition.slot))
         } catch {
             guard error.code == .busyGroup else { throw error }
         }
@@ -83,7 +87,7 @@ struct ConsumerGroup: Sendable {
     /// - Parameter cursor: where the previous scan ended, `0-0` at first; updated.
     func claim(minIdle: Duration, count: Int, cursor: inout String) async throws(RedisError) -> [StreamEntry] {
         let command = RedisCommand(
-            "XAUTOCLAIM", .string(stream), .string(Self.name), .string(consumer), .milliseconds(minIdle),
+            "XAUTOCLAIM", key: stream, .string(Self.name), .string(consumer), .milliseconds(minIdle),
             .string(cursor), "COUNT", .int(count))
         do throws(RedisError) {
             // The reply is [next cursor, [entry, ...], [ids of deleted entries]].
@@ -102,7 +106,7 @@ struct ConsumerGroup: Sendable {
     /// The delivery counts of entries that this consumer holds, in the order of `ids`; 0 for an entry that is gone.
     func deliveries(of ids: [String]) async -> [Int64] {
         let questions = ids.map { id in
-            RedisCommand("XPENDING", .string(stream), .string(Self.name), .string(id), .string(id), 1)
+            RedisCommand("XPENDING", key: stream, .string(Self.name), .string(id), .string(id), 1)
         }
         // Each reply is [[id, consumer, idle, deliveries]].
         return await connection.execute(questions).map { (try? $0.get())?.array?.first?.array?.last?.int ?? 0 }
@@ -111,19 +115,21 @@ struct ConsumerGroup: Sendable {
     /// Resets an entry's delivery count, because its failure was caused by something else.
     func resetDeliveries(_ id: String) -> RedisCommand {
         RedisCommand(
-            "XCLAIM", .string(stream), .string(Self.name), .string(consumer), 0, .string(id), "RETRYCOUNT", 0, "JUSTID")
+            "XCLAIM", key: stream, .string(Self.name), .string(consumer), 0, .string(id), "RETRYCOUNT", 0, "JUSTID")
     }
 
-    /// Moves an entry from its stream to another one, which keeps the latest ``setAsideBound``, in one transaction.
+    /// Moves an entry from its stream to another one of its partition, which keeps the latest ``setAsideBound``. In one
+    /// transaction, except in a cluster: there, commands of other slots could come in between.
     func setAside(_ entry: StreamEntry, on other: String) -> [RedisCommand] {
         var adding = RedisCommand(
-            "XADD", .string(other), "MAXLEN", .int(Self.setAsideBound), "*", "stream", .string(stream), "entry",
+            "XADD", key: other, "MAXLEN", .int(Self.setAsideBound), "*", "stream", .string(stream), "entry",
             .string(entry.id))
         for field in entry.fields {
             adding.append(field.name)
             adding.append(.bytes(field.value))
         }
-        return [RedisCommand("MULTI"), adding] + finish([entry.id]) + [RedisCommand("EXEC")]
+        let moving = [adding] + finish([entry.id])
+        return connection.bus.flavour == .single ? [RedisCommand("MULTI")] + moving + [RedisCommand("EXEC")] : moving
     }
 
     /// The largest number of entries kept after being set aside; the oldest beyond it are dropped.
@@ -131,7 +137,7 @@ struct ConsumerGroup: Sendable {
 
     /// Resets the idle time of entries that take long to handle, so that no other consumer claims them.
     func keep(_ ids: [String]) -> RedisCommand {
-        var command = RedisCommand("XCLAIM", .string(stream), .string(Self.name), .string(consumer), 0)
+        var command = RedisCommand("XCLAIM", key: stream, .string(Self.name), .string(consumer), 0)
         for id in ids { command.append(.string(id)) }
         command.append("JUSTID")
         return command
@@ -141,15 +147,15 @@ struct ConsumerGroup: Sendable {
     func finish(_ ids: [String]) -> [RedisCommand] {
         let arguments = ids.map { RedisArgument.string($0) }
         return [
-            RedisCommand("XACK", arguments: [.string(stream), .string(Self.name)] + arguments),
-            RedisCommand("XDEL", arguments: [.string(stream)] + arguments),
+            RedisCommand("XACK", key: stream, arguments: [.string(Self.name)] + arguments),
+            RedisCommand("XDEL", key: stream, arguments: arguments),
         ]
     }
 
     /// Removes consumers of processes that have ended: silent for longer than `idle` and with no pending entries.
     func removeConsumers(idle: Duration) async throws(RedisError) -> Int {
         let reply = try await connection.execute(
-            RedisCommand("XINFO", "CONSUMERS", .string(stream), .string(Self.name)))
+            RedisCommand("XINFO", "CONSUMERS", .string(stream), .string(Self.name)).inSlot(partition.slot))
         var removals: [RedisCommand] = []
         for row in reply.array ?? [] {
             let flat = row.array ?? []
@@ -160,7 +166,9 @@ struct ConsumerGroup: Sendable {
             guard let name = values["name"]?.string, name != consumer, values["pending"]?.int == 0,
                 let silent = values["idle"]?.int, Duration.milliseconds(silent) > idle
             else { continue }
-            removals.append(RedisCommand("XGROUP", "DELCONSUMER", .string(stream), .string(Self.name), .string(name)))
+            removals.append(
+                RedisCommand("XGROUP", "DELCONSUMER", .string(stream), .string(Self.name), .string(name))
+                    .inSlot(partition.slot))
         }
         return await connection.execute(removals).count { (try? $0.get()) != nil }
     }

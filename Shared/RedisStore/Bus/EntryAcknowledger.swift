@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import Logging
 internal import NIOCore
 
@@ -6,7 +7,7 @@ internal import NIOCore
 ///
 /// The commands that the handlers left to be sent, and then the acknowledgements, are passed to the connection together,
 /// just before it writes. So an entry is never acknowledged unless its commands have been sent, even when the connection
-/// breaks.
+/// breaks. In a cluster, where a command goes to another server than the stream's, the entry is acknowledged after the answer.
 ///
 /// The batch belongs to the connection's event loop; every access checks that it runs there.
 final class EntryAcknowledger: Sendable {
@@ -21,7 +22,7 @@ final class EntryAcknowledger: Sendable {
         ended = .makeBoxSendingValue([], eventLoop: group.connection.eventLoop)
     }
 
-    private var connection: RedisConnection { group.connection }
+    private var connection: RedisCluster { group.connection }
 
     /// Sends `last`, then acknowledges and deletes the entry.
     func finish(_ id: String, after last: [RedisCommand]) {
@@ -42,7 +43,7 @@ final class EntryAcknowledger: Sendable {
         }
         guard connection.isConnected else { return }
         // Replies arrive in order, so after this one all earlier commands are done.
-        _ = try? await connection.execute(RedisCommand("PING"))
+        _ = try? await connection.execute(RedisCommand("PING").inSlot(group.partition.slot))
     }
 
     private func add(_ id: String, _ last: [RedisCommand]) {
@@ -55,9 +56,28 @@ final class EntryAcknowledger: Sendable {
         let entries = ended.value
         ended.value = []
         var finished: [String] = []
-        for entry in entries where sendAll(entry.last) { finished.append(entry.id) }
+        for entry in entries {
+            if !connection.keepsOrder(of: entry.last, before: group.partition.slot) {
+                sendInTurn(entry.last, then: entry.id)
+            } else if sendAll(entry.last) {
+                finished.append(entry.id)
+            }
+        }
         guard !finished.isEmpty else { return }
         _ = sendAll(group.finish(finished))
+    }
+
+    /// Sends commands to several servers, and acknowledges their entry when all are answered.
+    private func sendInTurn(_ commands: [RedisCommand], then id: String) {
+        let end = group.finish([id])
+        connection.send(commands, then: end) { [logger] results in
+            for (command, result) in zip(commands + end, results) {
+                guard case .failure(let error) = result else { continue }
+                logger.log(
+                    level: error.code == .closed ? .debug : .warning,
+                    "could not acknowledge command", metadata: ["command": "\(command.name)", "error": "\(error)"])
+            }
+        }
     }
 
     /// - Returns: false when a command was refused at once (`FULL`); its entry is then left to be delivered again.

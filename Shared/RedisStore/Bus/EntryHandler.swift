@@ -1,6 +1,6 @@
 internal import ClusterState
 internal import Logging
-internal import Metrics
+internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
 
@@ -44,7 +44,9 @@ struct EntryHandler: Sendable {
             return false
         }
         let envelope = command.envelope
-        if let deadline = envelope.deadline, let now = group.connection.clock.now, now > deadline {
+        if let deadline = envelope.deadline, let now = group.connection.clock(ofSlot: group.partition.slot)?.now,
+            now > deadline
+        {
             metrics.expired.increment()
             return await finish(entry)
         }
@@ -96,7 +98,8 @@ struct EntryHandler: Sendable {
         {
             return .again(isToBlame: true)
         }
-        let isRedisLost = !group.connection.isConnected || group.connection.connectionCount != connections
+        // Any master counts, because a command may concern several.
+        let isRedisLost = !group.connection.isWhole || group.connection.connectionCount != connections
         if error == .unavailable("redis"), isRedisLost { return .again(isToBlame: false) }
         // A requester gets the error and decides whether to try again. Commands without a reply have only this service to
         // retry them.
@@ -124,12 +127,14 @@ struct EntryHandler: Sendable {
                 SignalingError(.failed, .replyTooLong, "the answer is longer than \(Limits.replyBytes) bytes"))
         }
         return RedisCommand(
-            "PUBLISH", .string(KeySpace.topic(asker)), .bytes(GatewayEvent.reply(envelope.id, result).payload))
+            group.connection.bus.publishing, key: KeySpace.topic(asker, in: group.partition),
+            .bytes(GatewayEvent.reply(envelope.id, result).payload)
+        ).inSlot(group.partition.slot)
     }
 
     /// Moves an entry that no instance can handle to another stream; otherwise it would be delivered for ever.
     private func setAside(_ entry: StreamEntry, _ what: String) async -> Bool {
-        let aside = KeySpace.setAside(service)
+        let aside = KeySpace.setAside(service, in: group.partition)
         let results = await group.connection.execute(group.setAside(entry, on: aside))
         guard case .success = results.last else { return false }
         metrics.setAside.increment()

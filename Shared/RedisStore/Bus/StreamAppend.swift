@@ -5,7 +5,7 @@ package enum StreamAppend {
     /// - Parameter isVital: whether the entry is accepted even at `maxmemory`, at a cost of 2 us more in Redis: for entries
     ///   that free memory, keep something alive, or report what has already happened. Others are refused there (`OOM`).
     static func command(to stream: String, isVital: Bool) -> RedisCommand {
-        guard isVital else { return RedisCommand("XADD", .string(stream)) }
+        guard isVital else { return RedisCommand("XADD", key: stream) }
         var command = RedisCommand.function("heliograph_append", keys: 1, bytes: 256)
         command.append(stream)
         return command

@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import SignalingProtocol
 
 /// One entry of a Redis stream.
 struct StreamEntry: Equatable, Sendable {
@@ -10,6 +11,9 @@ struct StreamEntry: Equatable, Sendable {
     static func == (left: StreamEntry, right: StreamEntry) -> Bool {
         left.id == right.id && left.fields.elementsEqual(right.fields, by: ==)
     }
+
+    /// When the entry was added; nil when the id is none.
+    var time: RedisTime? { id.split(separator: "-").first.flatMap { RedisTime(text: String($0)) } }
 
     /// Reads `[id, [name, value, ...]]`; nil for an entry that has been deleted, whose fields are null.
     init?(_ value: RedisValue) {

@@ -21,8 +21,8 @@ package final class ClusterInstance: Sendable {
     package struct Terms: Sendable {
         /// The build's level.
         package var level = ClusterLevel.current
-        /// The layout of Redis that the build needs.
-        package var layout = RedisLayout.current
+        /// The layout of Redis that the build needs; nil (the default) for that of the Redis' flavour.
+        package var layout: RedisLayout?
         /// The time between heartbeats, varied at random by up to a quarter, so that processes started together spread out.
         package var pause = Duration.seconds(5)
 
@@ -36,6 +36,7 @@ package final class ClusterInstance: Sendable {
     package let id: String
     private let kind: String
     private let terms: Terms
+    private let layout: RedisLayout
     private let configuration: RedisConfiguration
     private let logger: Logger
     private let state: Mutex<State>
@@ -53,6 +54,7 @@ package final class ClusterInstance: Sendable {
         id = "\(name).\(SecureRandom.hex(bytes: 3))"
         self.kind = kind
         self.terms = terms
+        layout = terms.layout ?? configuration.bus.redis
         self.configuration = configuration
         self.logger = logger
         state = Mutex(State(since: nil, clusterLevel: terms.level - 1))
@@ -71,11 +73,12 @@ package final class ClusterInstance: Sendable {
         // Computes the buckets' tags, which takes some milliseconds, now rather than at the first login.
         _ = Buckets.shared
         // A connection of its own: one that loads libraries would write before anything is checked.
-        let connection = RedisConnection(
+        let connection = RedisCluster(
             configuration: configuration, eventLoop: eventLoop, keepsClock: false, logger: logger)
-        connection.start()
         let refusal: ClusterRefusal?
         do {
+            try await verify(connection)
+            connection.start()
             refusal = try await untilAnswered { () async throws(SignalingError) in try await self.refusal(connection) }
         } catch {
             await connection.close()
@@ -149,11 +152,11 @@ package final class ClusterInstance: Sendable {
 
     /// - Returns: the least and the highest level of the running processes.
     private func renew(
-        on connection: RedisConnection, since: RedisTime
+        on connection: RedisCluster, since: RedisTime
     ) async throws(SignalingError) -> (least: Int64, highest: Int64) {
         let record = InstanceRecord(
             kind: kind, level: terms.level, version: ClusterLevel.release, host: Self.host, since: since)
-        let layout = terms.layout.words
+        let layout = layout.words
         let arguments: [RedisArgument] = [
             .string(id), .int64(terms.level), .milliseconds(RunningInstances.timeToLive), .int(layout.count),
         ]
@@ -172,8 +175,8 @@ package final class ClusterInstance: Sendable {
     }
 
     /// Nil when the process may join.
-    private func refusal(_ connection: RedisConnection) async throws(SignalingError) -> ClusterRefusal? {
-        let found = try await connection.answer(to: RedisCommand("HGETALL", .string(KeySpace.layout)))
+    private func refusal(_ connection: RedisCluster) async throws(SignalingError) -> ClusterRefusal? {
+        let found = try await connection.answer(to: RedisCommand("HGETALL", key: KeySpace.layout))
         if let refusal = refusal(layout: found) { return refusal }
         if let refusal = ClusterRefusal(own: terms.level, running: try await RunningInstances.levels(connection)) {
             return refusal
@@ -183,15 +186,23 @@ package final class ClusterInstance: Sendable {
 
     /// Writes the layout unless another process has just done so.
     /// - Returns: the layout's hash.
-    private func claimLayout(_ connection: RedisConnection) async throws(SignalingError) -> RedisValue {
-        let words = terms.layout.words
-        var commands = [RedisCommand("MULTI")]
+    private func claimLayout(_ connection: RedisCluster) async throws(SignalingError) -> RedisValue {
+        let words = layout.words
+        var commands: [RedisCommand] = []
         for index in stride(from: 0, to: words.count, by: 2) {
-            commands.append(RedisCommand("HSETNX", .string(KeySpace.layout), words[index], words[index + 1]))
+            commands.append(RedisCommand("HSETNX", key: KeySpace.layout, words[index], words[index + 1]))
         }
-        commands += [RedisCommand("HGETALL", .string(KeySpace.layout)), RedisCommand("EXEC")]
-        let answers = try await connection.answers(to: commands)
-        guard let hash = answers.last?.array?.last, !hash.texts.isEmpty else { throw .unreadableAnswer }
+        commands.append(RedisCommand("HGETALL", key: KeySpace.layout))
+        let answer: RedisValue?
+        switch connection.bus.flavour {
+        case .single:
+            let transaction = [RedisCommand("MULTI")] + commands + [RedisCommand("EXEC")]
+            answer = try await connection.answers(to: transaction).last?.array?.last
+        // Without a transaction, because commands of other slots could come in between. Two processes that start at the same
+        // moment and need different layouts may then write a mixture, and both are refused.
+        case .cluster: answer = try await connection.answers(to: commands).last
+        }
+        guard let hash = answer, !hash.texts.isEmpty else { throw .unreadableAnswer }
         return hash
     }
 
@@ -201,15 +212,29 @@ package final class ClusterInstance: Sendable {
         let words = found.texts
         guard !words.isEmpty else { return nil }
         if let layout = try? RedisLayout(hash: found) {
-            return layout == terms.layout ? nil : .layout(found: layout.description, needed: terms.layout)
+            return layout == self.layout ? nil : .layout(found: layout.description, needed: self.layout)
         }
         let pairs = stride(from: 0, to: words.count - 1, by: 2).map { "\(words[$0]) \(words[$0 + 1])" }
-        return .layout(found: pairs.joined(separator: ", "), needed: terms.layout)
+        return .layout(found: pairs.joined(separator: ", "), needed: layout)
+    }
+
+    /// Waits until a server of Redis says how it is run.
+    private func verify(_ redis: RedisCluster) async throws {
+        let refusal = try await untilAnswered { () async throws(SignalingError) -> ClusterRefusal? in
+            do throws(RedisError) {
+                try await redis.verify()
+                return nil
+            } catch {
+                guard error.code == .flavour else { throw error.signaling }
+                return .redis(error.message)
+            }
+        }
+        if let refusal { throw refusal }
     }
 
     /// Repeats a step of ``join(on:)`` as ``untilAnswered(_:)`` does.
     private func untilAnswered<Value: Sendable>(
-        on redis: RedisFailover, _ step: @escaping @Sendable (RedisConnection) async throws(SignalingError) -> Value
+        on redis: RedisFailover, _ step: @escaping @Sendable (RedisCluster) async throws(SignalingError) -> Value
     ) async throws -> Value {
         try await untilAnswered { () async throws(SignalingError) in try await redis.perform(step) }
     }

@@ -2,6 +2,8 @@ package import ClusterState
 
 /// Why a process must not serve this cluster. Trying again helps only after the cluster itself has changed.
 package enum ClusterRefusal: Error, Equatable, Sendable, CustomStringConvertible {
+    /// Redis is not run as the setting says, or cannot be used as it is run.
+    case redis(String)
     /// The data in Redis have another layout; `found` is that layout as recorded there.
     case layout(found: String, needed: RedisLayout)
     /// There are running processes whose level differs from this build's by more than one.
@@ -10,6 +12,7 @@ package enum ClusterRefusal: Error, Equatable, Sendable, CustomStringConvertible
     /// One line for the log.
     package var description: String {
         switch self {
+        case .redis(let reason): reason
         case .layout(let found, let needed):
             "Redis holds data of another layout (\(found)); this build needs \(needed)"
         case .level(let own, let running):

@@ -16,10 +16,10 @@ package enum RunningInstances {
 
     /// Asks Redis for all of them, sorted by kind and id. Meant for people: it reads every record.
     /// - Throws: `SignalingError` when Redis does not answer or a record cannot be read.
-    package static func list(_ connection: RedisConnection) async throws(SignalingError) -> [RunningInstance] {
+    package static func list(_ connection: RedisCluster) async throws(SignalingError) -> [RunningInstance] {
         let ids = try await runningIDs(connection)
         let hashes = try await connection.answers(
-            to: ids.map { RedisCommand("HGETALL", .string(KeySpace.instance($0))) })
+            to: ids.map { RedisCommand("HGETALL", key: KeySpace.instance($0)) })
         var instances: [RunningInstance] = []
         for (id, hash) in zip(ids, hashes) {
             // A process without a record has ended since the ids were read.
@@ -31,20 +31,20 @@ package enum RunningInstances {
 
     /// The levels of the running processes.
     /// - Throws: `SignalingError` when Redis does not answer.
-    static func levels(_ connection: RedisConnection) async throws(SignalingError) -> [Int64] {
+    static func levels(_ connection: RedisCluster) async throws(SignalingError) -> [Int64] {
         let ids = Set(try await runningIDs(connection))
         let reply = try await connection.answer(
-            to: RedisCommand("ZRANGE", .string(KeySpace.instanceLevels), 0, -1, "WITHSCORES"))
+            to: RedisCommand("ZRANGE", key: KeySpace.instanceLevels, 0, -1, "WITHSCORES"))
         let words = reply.texts
         return stride(from: 0, to: words.count - 1, by: 2).compactMap {
             ids.contains(words[$0]) ? Int64(words[$0 + 1]) : nil
         }
     }
 
-    private static func runningIDs(_ connection: RedisConnection) async throws(SignalingError) -> [String] {
+    private static func runningIDs(_ connection: RedisCluster) async throws(SignalingError) -> [String] {
         let last = try await connection.time() + (.zero - timeToLive)
         return try await connection.answer(
-            to: RedisCommand("ZRANGE", .string(KeySpace.instances), .string("(\(last)"), "+inf", "BYSCORE")
+            to: RedisCommand("ZRANGE", key: KeySpace.instances, .string("(\(last)"), "+inf", "BYSCORE")
         ).texts
     }
 }

@@ -20,10 +20,10 @@ package enum LeaseState: Equatable, Sendable {
 /// since the last heartbeat; the invitation service ends a sip-bridge's calls. The connection must keep
 /// ``RedisFunctionLibrary/leases`` loaded.
 package struct ProcessLeases<Holder: LeaseHolder>: Sendable {
-    fileprivate let connection: RedisConnection
+    fileprivate let connection: RedisCluster
 
     /// Uses the leases over a connection; callable from any thread.
-    package init(connection: RedisConnection) { self.connection = connection }
+    package init(connection: RedisCluster) { self.connection = connection }
 
     // MARK: - The holder
 
@@ -38,8 +38,8 @@ package struct ProcessLeases<Holder: LeaseHolder>: Sendable {
     package func withdraw(_ holder: Holder) async throws(RedisError) {
         let fleet = Holder.fleet
         let results = await connection.execute([
-            RedisCommand("ZREM", .string(fleet.members), .string(holder.rawValue)),
-            RedisCommand("HDEL", .string(fleet.records), .string(holder.rawValue)),
+            RedisCommand("ZREM", key: fleet.members, .string(holder.rawValue)),
+            RedisCommand("HDEL", key: fleet.records, .string(holder.rawValue)),
         ])
         for result in results { _ = try result.get() }
     }
@@ -48,7 +48,7 @@ package struct ProcessLeases<Holder: LeaseHolder>: Sendable {
     /// - Throws: `RedisError`.
     package func leave(_ holder: Holder) async throws(RedisError) {
         // First of all: the watcher must not find the lease alive.
-        _ = try await connection.execute(RedisCommand("DEL", .string(Holder.fleet.lease(holder))))
+        _ = try await connection.execute(RedisCommand("DEL", key: Holder.fleet.lease(holder)))
         _ = try await connection.execute(timer(holder, after: .zero))
         try await withdraw(holder)
     }
@@ -76,14 +76,15 @@ package struct ProcessLeases<Holder: LeaseHolder>: Sendable {
     private func timer(_ holder: Holder, after delay: Duration) -> RedisCommand {
         let fleet = Holder.fleet
         return .function(
-            "lease_watch", tag: KeySpace.due(fleet.watcher), .string(fleet.timer(holder)), .milliseconds(delay))
+            "lease_watch", tag: KeySpace.due(fleet.watcher, in: connection.bus.partition(of: fleet.subject(holder))),
+            .string(fleet.timer(holder)), .milliseconds(delay))
     }
 
     // MARK: - The watcher
 
     /// The command whose reply tells ``remaining(_:)``, for a caller's pipeline.
     package static func question(about holder: Holder) -> RedisCommand {
-        RedisCommand("PTTL", .string(Holder.fleet.lease(holder)))
+        RedisCommand("PTTL", key: Holder.fleet.lease(holder))
     }
 
     /// Reads the reply to ``question(about:)``.
@@ -97,7 +98,7 @@ package struct ProcessLeases<Holder: LeaseHolder>: Sendable {
     /// - Throws: `RedisError`.
     package func state(of holder: Holder) async throws(RedisError) -> LeaseState {
         let results = await connection.execute([
-            RedisCommand("GET", .string(Holder.fleet.lease(holder))), Self.question(about: holder),
+            RedisCommand("GET", key: Holder.fleet.lease(holder)), Self.question(about: holder),
         ])
         let record = try results[0].get().bytes
         if let remaining = Self.remaining(try results[1].get()) { return .alive(remaining: remaining) }
@@ -165,6 +166,39 @@ extension ProcessLeases<GatewayID> {
             else { return nil }
             return LiveGateway(id: GatewayID(id), lease: lease)
         }
+    }
+
+    /// The ids of all gateways that do not drain, of which some may have ended. It costs Redis about 0.1 ms for 1,200.
+    /// - Throws: `RedisError`.
+    package func list() async throws(RedisError) -> [GatewayID] {
+        try await connection.execute(RedisCommand("ZRANGE", key: GatewayID.fleet.members, 0, -1)).texts.map {
+            GatewayID($0)
+        }
+    }
+
+    /// What some gateways tell by their own leases, each in a slot of its own.
+    /// - Returns: without those that have ended or drain, and those whose lease cannot be read now.
+    /// - Throws: `RedisError` when none can be read.
+    package func leases(of gateways: [GatewayID]) async throws(RedisError) -> [GatewayID: GatewayLease] {
+        let commands = gateways.flatMap {
+            [RedisCommand("GET", key: GatewayID.fleet.lease($0)), Self.question(about: $0)]
+        }
+        let results = await connection.execute(commands)
+        var leases: [GatewayID: GatewayLease] = [:]
+        var failure: RedisError?
+        for (index, gateway) in gateways.enumerated() {
+            switch (results[2 * index], results[2 * index + 1]) {
+            case (.failure(let error), _), (_, .failure(let error)): failure = error
+            case (.success(let record), .success(let time)):
+                guard Self.remaining(time) != nil, let bytes = record.bytes,
+                    let fields = try? FieldReader(encoded: bytes),
+                    (try? fields.bool("draining")) == false
+                else { continue }
+                leases[gateway] = try? GatewayLease(from: fields)
+            }
+        }
+        if leases.isEmpty, let failure { throw failure }
+        return leases
     }
 }
 

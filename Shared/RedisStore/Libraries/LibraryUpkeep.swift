@@ -7,8 +7,8 @@ internal import SignalingProtocol
 /// ``RedisFunctionLibrary``.
 ///
 /// Every hour, each connection records the names of its libraries in a sorted set, scored by the time (ms, Redis' clock),
-/// and deletes the libraries that no connection has recorded for seven days. Deleting one too many does no harm: a connection
-/// whose library is missing loads it again.
+/// and deletes the libraries of its server that no connection has recorded for seven days. Deleting one too many does no harm: a
+/// connection whose library is missing loads it again. A cluster has one such set for all its masters.
 ///
 /// Use it on the connection's event loop only.
 final class LibraryUpkeep {
@@ -20,7 +20,7 @@ final class LibraryUpkeep {
         var found: [String]
         /// Libraries to delete.
         var stale: [String]
-        /// Recorded names of libraries that no longer exist, to be removed from the record.
+        /// Names to be removed from the record, after every master has had another seven days to delete these libraries.
         var gone: [String]
     }
 
@@ -28,6 +28,9 @@ final class LibraryUpkeep {
     static let pause = (success: Duration.seconds(3600), failure: Duration.seconds(60))
     /// How long a library must not have been recorded before it is deleted.
     static let grace = Duration.seconds(7 * 86_400)
+
+    /// Sends a command about the record, with its key first.
+    typealias Send = (RedisCommand, @escaping (Result<RedisValue, RedisError>) -> Void) -> Void
 
     private let used: [String]
     private let logger: Logger
@@ -44,37 +47,37 @@ final class LibraryUpkeep {
         let stale = others.filter { named[$0].map { $0 + grace < now } == true }
         return Plan(
             used: used, found: others.filter { named[$0] == nil }.sorted(), stale: stale.sorted(),
-            gone: named.keys.filter { !others.contains($0) && !used.contains($0) }.sorted())
+            gone: named.filter { !used.contains($0.key) && $0.value + grace + grace < now }.keys.sorted())
     }
 
     /// Matches the cluster's own libraries; others in the same Redis are left alone.
     private static var ours: Regex<Substring> { #/heliograph_[a-z_]+_[0-9a-f]{8}/# }
 
     /// Starts a round if one is due. Called from time to time while the connection is up.
-    func tick(_ connection: CommandPipeline) {
+    /// - Parameters:
+    ///   - connection: to the server whose libraries are looked after.
+    ///   - send: sends what concerns the record, which a cluster keeps on one of its masters.
+    func tick(_ connection: CommandPipeline, record send: @escaping Send) {
         guard !used.isEmpty, NIODeadline.now() >= next, let now = connection.clock?.now else { return }
         next = .now() + TimeAmount(Self.pause.success)
-        let commands = [
-            RedisCommand("FUNCTION", "LIST", "LIBRARYNAME", "heliograph_*"),
-            RedisCommand("ZRANGE", .string(KeySpace.libraries), 0, -1, "WITHSCORES"),
-        ]
-        let results = ResultCollector(count: commands.count) { [self] outcomes in
+        let results = ResultCollector(count: 2) { [self] outcomes in
             let replies = outcomes.compactMap { try? $0.get() }
-            guard replies.count == commands.count else { return failed() }
+            guard replies.count == outcomes.count else { return failed() }
             let plan = Self.plan(
                 used: used, present: Self.names(replies[0]), named: Self.scores(replies[1]), now: now)
-            perform(plan, now, connection)
+            perform(plan, now, connection, send)
         }
-        for (index, command) in commands.enumerated() { connection.send(command) { results.set(index, $0) } }
+        connection.send(RedisCommand("FUNCTION", "LIST", "LIBRARYNAME", "heliograph_*")) { results.set(0, $0) }
+        send(RedisCommand("ZRANGE", key: KeySpace.libraries, 0, -1, "WITHSCORES")) { results.set(1, $0) }
     }
 
-    private func perform(_ plan: Plan, _ now: RedisTime, _ connection: CommandPipeline) {
-        var naming = RedisCommand("ZADD", .string(KeySpace.libraries))
+    private func perform(_ plan: Plan, _ now: RedisTime, _ connection: CommandPipeline, _ send: @escaping Send) {
+        var naming = RedisCommand("ZADD", key: KeySpace.libraries)
         for name in plan.used + plan.found {
             naming.append(.time(now))
             naming.append(.string(name))
         }
-        connection.send(naming) { [self] result in
+        send(naming) { [self] result in
             // When nothing can be recorded, for example at `maxmemory`, other connections may have failed too, so nothing is
             // deleted.
             guard case .success = result else { return failed() }
@@ -84,11 +87,10 @@ final class LibraryUpkeep {
                     logger.notice("deleted unused function library", metadata: ["library": "\(name)"])
                 }
             }
-            let gone = plan.gone + plan.stale
-            guard !gone.isEmpty else { return }
-            connection.send(
-                RedisCommand("ZREM", arguments: [.string(KeySpace.libraries)] + gone.map { .string($0) })
-            ) { _ in }
+            guard !plan.gone.isEmpty else { return }
+            var forgetting = RedisCommand("ZREM", key: KeySpace.libraries)
+            for name in plan.gone { forgetting.append(.string(name)) }
+            send(forgetting) { _ in }
         }
     }
 
@@ -98,7 +100,7 @@ final class LibraryUpkeep {
     }
 
     /// The libraries' names in the reply to FUNCTION LIST.
-    private static func names(_ reply: RedisValue) -> [String] {
+    static func names(_ reply: RedisValue) -> [String] {
         (reply.array ?? []).compactMap { library in
             let parts = library.array ?? []
             return parts.firstIndex { $0.string == "library_name" }.flatMap { parts[$0 + 1].string }

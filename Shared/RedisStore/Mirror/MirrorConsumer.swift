@@ -1,7 +1,8 @@
-internal import ClusterState
+package import ClusterState
 package import Logging
 internal import NIOCore
 import ServiceLifecycle
+internal import ServiceMetrics
 package import SignalingProtocol
 package import SignalingWire
 
@@ -12,12 +13,15 @@ package enum MirrorStream {
 
     /// The command that appends a change to the stream. It succeeds even when Redis is at `maxmemory`, because the change
     /// itself has already been made. The connection must keep ``RedisFunctionLibrary/streams`` loaded.
-    package static func recording(_ change: some FieldCodable, for service: ServiceName) -> RedisCommand {
+    /// - Parameter partition: the one that is responsible for what has changed.
+    package static func recording(
+        _ change: some FieldCodable, for service: ServiceName, in partition: BusPartition
+    ) -> RedisCommand {
         var fields = FieldWriter()
         change.write(to: &fields)
-        var command = RedisCommand.vitalAppend(to: KeySpace.mirror(service))
+        var command = RedisCommand.vitalAppend(to: KeySpace.mirror(service, in: partition)).inSlot(partition.slot)
         let words: [RedisArgument] = [
-            "MAXLEN", "~", .int(ClusterBounds.mirrorEntries), "*", .string(field), .bytes(fields.encoded),
+            "MAXLEN", "~", .int(partition.mirrorEntries), "*", .string(field), .bytes(fields.encoded),
         ]
         for word in words { command.append(word) }
         return command
@@ -36,18 +40,21 @@ package enum MirrorStream {
 package struct MirrorConsumer: Service {
     private let service: ServiceName
     private let instance: String
-    private let connection: RedisConnection
+    private let connection: RedisCluster
     private let logger: Logger
     private let handler: @Sendable ([FieldReader]) async throws -> Void
+    private let copied: Counter
+    private let failures: Counter
+    private let delay: Histogram
 
     /// Creates a consumer.
     /// - Parameters:
     ///   - instance: the process's name, unique among the service's instances.
-    ///   - connection: for acknowledgements and claims; the separate connection that blocks in reads is opened like it.
+    ///   - connection: for acknowledgements and claims; a ``BlockingReader`` of its own reads.
     ///   - handler: copies at most 500 changes. When it throws, the same changes are passed to it again after a pause, so it
     ///     must itself skip a change that can never be copied.
     package init(
-        service: ServiceName, instance: String, connection: RedisConnection, logger: Logger,
+        service: ServiceName, instance: String, connection: RedisCluster, logger: Logger,
         handler: @escaping @Sendable ([FieldReader]) async throws -> Void
     ) {
         self.service = service
@@ -55,6 +62,15 @@ package struct MirrorConsumer: Service {
         self.connection = connection
         self.logger = logger
         self.handler = handler
+        let labels: KeyValuePairs = ["service": service.rawValue]
+        copied = Counter(
+            "heliograph_mirror_changes_total", "Changes of a service that were copied into PostgreSQL.", labels: labels)
+        failures = Counter(
+            "heliograph_mirror_failures_total", "Batches of changes that could not be copied, and are copied again.",
+            labels: labels)
+        delay = Histogram(
+            "heliograph_mirror_delay_seconds", "Age of the oldest change of a batch when it was copied.",
+            labels: labels)
     }
 
     /// The largest batch.
@@ -65,14 +81,18 @@ package struct MirrorConsumer: Service {
 
     /// Runs until graceful shutdown or cancellation. After an error of Redis or of the handler it tries again.
     package func run() async throws {
-        await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) { await copy() }
+        await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) {
+            await withTaskGroup { tasks in
+                for partition in connection.bus.partitions { tasks.addTask { await copy(partition) } }
+            }
+        }
     }
 
-    private func copy() async {
-        let reader = RedisConnection.blockingReader(like: connection, logger: logger)
-        reader.start()
+    private func copy(_ partition: BusPartition) async {
+        let reader = BlockingReader(connection, slot: partition.slot, logger: logger)
         let group = ConsumerGroup(
-            stream: KeySpace.mirror(service), consumer: instance, reader: reader, connection: connection)
+            stream: KeySpace.mirror(service, in: partition), partition: partition, consumer: instance, reader: reader,
+            connection: connection)
         var lastClaim: ContinuousClock.Instant?
         var cursor = "0-0"
         var failures = 0
@@ -87,12 +107,14 @@ package struct MirrorConsumer: Service {
                 if batch.isEmpty { batch = try await group.read(count: Self.batchSize) }
                 guard !batch.isEmpty else { continue }
                 try await handler(batch.map(MirrorStream.change))
+                recordCopy(of: batch, in: partition)
                 let ids = batch.map(\.id)
                 batch = []
                 failures = 0
                 for result in await connection.execute(group.finish(ids)) { _ = try result.get() }
                 if ids.count < Self.batchSize { await connection.eventLoop.pause(for: Self.batchPause) }
             } catch {
+                self.failures.increment()
                 logger.warning(
                     "could not copy changes", metadata: ["error": "\(error)", "changes": "\(batch.count)"])
                 var generator = SystemRandomNumberGenerator()
@@ -103,14 +125,10 @@ package struct MirrorConsumer: Service {
         }
         await reader.close()
     }
-}
 
-extension RedisConnection {
-    /// Creates a connection for reads that block up to a second, to the same server and on the same loop as another.
-    static func blockingReader(like connection: RedisConnection, logger: Logger) -> RedisConnection {
-        var configuration = connection.configuration
-        configuration.commandTimeout = max(configuration.commandTimeout, .seconds(3))
-        return RedisConnection(
-            configuration: configuration, eventLoop: connection.eventLoop, keepsClock: false, logger: logger)
+    private func recordCopy(of batch: [StreamEntry], in partition: BusPartition) {
+        copied.increment(by: batch.count)
+        guard let oldest = batch.first?.time, let now = connection.clock(ofSlot: partition.slot)?.now else { return }
+        delay.record(nanoseconds: max(0, now.milliseconds - oldest.milliseconds) * 1_000_000)
     }
 }

@@ -9,7 +9,7 @@ package struct FoundRoute: Hashable, Sendable {
     package let text: String
 }
 
-/// A search through all buckets for the routes of one gateway, in pages of commands that are sent together.
+/// A search through buckets for the routes of one gateway, in pages of commands that are sent together.
 ///
 /// It finds every route that is there from the first page to the last, and may find one twice. Whether it finds a route that
 /// is added or removed meanwhile is open.
@@ -26,26 +26,32 @@ package struct RouteScan: Sendable {
     }
 
     private let gateway: GatewayID
-    /// The first bucket that has not been asked for yet.
-    private var nextBucket = 0
+    /// The buckets that are searched.
+    private let buckets: [Int]
+    /// How many of them have been asked for.
+    private var begun = 0
     /// What the last page asks for, one place per command.
     private var asked: [Place] = []
     /// Where the last page's replies were not the whole set.
     private var unfinished: [Place] = []
 
-    package init(_ gateway: GatewayID) { self.gateway = gateway }
+    /// - Parameter slots: where to search; default everywhere.
+    package init(_ gateway: GatewayID, in slots: SlotScope = .all) {
+        self.gateway = gateway
+        buckets = (0..<Buckets.count).filter { slots.contains(Buckets.slot(ofBucket: $0)) }
+    }
 
-    /// The commands of the next page; none when all buckets have been searched. The replies to the page before must have been
+    /// The commands of the next page; none when all these buckets have been searched. The replies to the page before must have been
     /// read.
     package mutating func next() -> [RedisCommand] {
         (asked, unfinished) = (unfinished, [])
-        while asked.count < Self.page, nextBucket < Buckets.count {
-            asked.append(Place(bucket: nextBucket, cursor: "0"))
-            nextBucket += 1
+        while asked.count < Self.page, begun < buckets.count {
+            asked.append(Place(bucket: buckets[begun], cursor: "0"))
+            begun += 1
         }
         return asked.map { place in
             RedisCommand(
-                "SSCAN", .string(KeySpace.routes(gateway, bucket: place.bucket)), .string(place.cursor), "COUNT",
+                "SSCAN", key: KeySpace.routes(gateway, bucket: place.bucket), .string(place.cursor), "COUNT",
                 .int(Self.count))
         }
     }

@@ -1,4 +1,4 @@
-internal import ClusterState
+package import ClusterState
 internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle
@@ -12,21 +12,23 @@ package struct DueTimer: Sendable, Equatable {
     package var claimEnd: RedisTime
 }
 
-/// A service's timers, stored in Redis so that they outlive the process that set them.
+/// A service's timers of one partition, stored in Redis so that they outlive the process that set them.
 ///
 /// A claim hides a timer for a limited time (the lease); if the claimant dies, another process claims the timer after that.
 /// So a timer may fire twice, or when there is nothing left to do: handlers must check the state before they act. The
 /// connection must keep ``RedisFunctionLibrary/timers`` loaded.
 package struct DueTimers: Sendable {
-    private let connection: RedisConnection
+    private let connection: RedisCluster
     private let key: String
+    private let slot: UInt16
     private let logger: Logger
     private let wakeUp = TimerWakeUp()
 
-    /// The timers of a service.
-    package init(service: ServiceName, connection: RedisConnection) {
+    /// The timers of a service in a partition.
+    package init(service: ServiceName, connection: RedisCluster, partition: BusPartition) {
         self.connection = connection
-        key = KeySpace.due(service)
+        key = KeySpace.due(service, in: partition)
+        slot = partition.slot
         logger = Logger(label: "due.\(service.rawValue)")
     }
 
@@ -43,7 +45,7 @@ package struct DueTimers: Sendable {
 
     /// Removes a timer, if it exists.
     package func cancel(_ member: String) async throws(RedisError) {
-        _ = try await connection.execute(RedisCommand("ZREM", .string(key), .string(member)))
+        _ = try await connection.execute(RedisCommand("ZREM", key: key, .string(member)))
     }
 
     /// Claims timers that are due, earliest first.
@@ -104,7 +106,7 @@ package struct DueTimers: Sendable {
     private func isAnyDue() async throws(RedisError) -> Bool {
         wakeUp.checkBegins()
         let replies = await connection.execute([
-            RedisCommand("TIME"), RedisCommand("ZRANGE", .string(key), 0, 0, "WITHSCORES"),
+            RedisCommand("TIME").inSlot(slot), RedisCommand("ZRANGE", key: key, 0, 0, "WITHSCORES"),
         ])
         let first = try replies[1].get().array?.last?.string.flatMap(Double.init).map {
             RedisTime(milliseconds: Int64($0))

@@ -4,13 +4,13 @@ package struct RoundLock: Sendable {
     /// The key that is set.
     let key: String
     private let timeToLive: Duration
-    private let connection: RedisConnection
+    private let connection: RedisCluster
 
     /// Creates a lock that is not held.
     /// - Parameters:
     ///   - key: one of `KeySpace`, used for this job only.
     ///   - timeToLive: how long after ``take()`` or ``renew()`` no other process can take the lock.
-    package init(key: String, timeToLive: Duration, connection: RedisConnection) {
+    package init(key: String, timeToLive: Duration, connection: RedisCluster) {
         self.key = key
         self.timeToLive = timeToLive
         self.connection = connection
@@ -21,13 +21,13 @@ package struct RoundLock: Sendable {
     /// - Returns: whether this process has taken the lock; false while it is held, by whichever process.
     /// - Throws: `RedisError`.
     package func take() async throws -> Bool {
-        try await connection.execute(RedisCommand("SET", .string(key), "1", "NX", "PX", milliseconds)).string == "OK"
+        try await connection.execute(RedisCommand("SET", key: key, "1", "NX", "PX", milliseconds)).string == "OK"
     }
 
     /// Keeps the lock for another ``timeToLive``. Must be called by the process that took it, before it expires.
     /// - Throws: `RedisError`, with code `lost` when the lock has expired; `CancellationError`.
     func renew() async throws {
-        guard try await connection.execute(RedisCommand("PEXPIRE", .string(key), milliseconds)).int == 1 else {
+        guard try await connection.execute(RedisCommand("PEXPIRE", key: key, milliseconds)).int == 1 else {
             throw RedisError(code: .lost, message: "another process has taken over the round")
         }
         try Task.checkCancellation()

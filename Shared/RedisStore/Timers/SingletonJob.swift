@@ -7,7 +7,7 @@ import ServiceLifecycle
 package struct SingletonJob: Service {
     private let lock: RoundLock
     private let period: Duration
-    private let connection: RedisConnection
+    private let connection: RedisCluster
     private let logger: Logger
     private let round: @Sendable (_ renew: @Sendable () async throws -> Void) async throws -> Void
 
@@ -18,7 +18,7 @@ package struct SingletonJob: Service {
     ///   - round: does the work of one round. It must call `renew` more often than every `period`; that throws when another
     ///     process has taken over. Errors thrown by `round` are logged.
     package init(
-        _ name: String, every period: Duration, connection: RedisConnection, logger: Logger,
+        _ name: String, every period: Duration, connection: RedisCluster, logger: Logger,
         round: @escaping @Sendable (_ renew: @Sendable () async throws -> Void) async throws -> Void
     ) {
         lock = RoundLock(key: KeySpace.round(name), timeToLive: period, connection: connection)

@@ -1,9 +1,9 @@
 internal import ClusterState
 package import SignalingProtocol
 
-/// Since when Redis has been answering one process without a gap; no I/O.
+/// Since when a master of Redis has been answering one process without a gap; no I/O.
 ///
-/// While Redis did not answer, nobody could renew a lease or resume a session. So before one is declared expired, it must
+/// While it did not answer, nobody could renew a lease or resume a session. So before one is declared expired, it must
 /// get its full time again, counted from the end of the gap.
 package struct UptimeTracker: Sendable {
     /// The longest time between two replies that does not count as a gap; both clocks must agree on it.
@@ -12,7 +12,7 @@ package struct UptimeTracker: Sendable {
     private struct Answer {
         let redis: RedisTime
         let local: ContinuousClock.Instant
-        let connection: Int
+        let term: Int
     }
 
     private var start: RedisTime?
@@ -25,22 +25,22 @@ package struct UptimeTracker: Sendable {
     /// - Parameters:
     ///   - redis: the time in the reply.
     ///   - local: when the reply arrived, by this process's clock.
-    ///   - connection: the connection count of the Redis connection; a change means that there has been an outage.
-    package mutating func answered(redis: RedisTime, local: ContinuousClock.Instant, connection: Int) {
+    ///   - term: the number of the ``MasterTerm``; another number means that there has been an outage.
+    package mutating func answered(redis: RedisTime, local: ContinuousClock.Instant, term: Int) {
         // A step of Redis' clock makes leases expire just as an outage does.
         let isUnbroken =
             last.map { last in
-                connection == last.connection && local - last.local <= Self.longestPause
+                term == last.term && local - last.local <= Self.longestPause
                     && Self.magnitude((redis - last.redis) - (local - last.local)) <= Self.longestPause
             } ?? false
         if !isUnbroken { start = redis }
-        last = Answer(redis: redis, local: local, connection: connection)
+        last = Answer(redis: redis, local: local, term: term)
     }
 
-    /// The end of the last gap; nil when the last reply is too old or came over another connection.
+    /// The end of the last gap; nil when the last reply is too old or is from another term.
     /// - Parameters: as for ``answered(redis:local:connection:)``.
-    package func since(local: ContinuousClock.Instant, connection: Int) -> RedisTime? {
-        guard let last, connection == last.connection, local - last.local <= Self.longestPause else { return nil }
+    package func since(local: ContinuousClock.Instant, term: Int) -> RedisTime? {
+        guard let last, term == last.term, local - last.local <= Self.longestPause else { return nil }
         return start
     }
 

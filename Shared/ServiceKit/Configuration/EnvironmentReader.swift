@@ -10,6 +10,8 @@
 package struct EnvironmentReader: Sendable {
     /// The prefix of all names.
     package static let prefix = "HELIOGRAPH_"
+    /// The end of the names of variables that give a file with a secret.
+    private static let fileSuffix = "_FILE"
 
     /// The settings read so far, in order.
     package private(set) var settings: [Setting] = []
@@ -32,7 +34,34 @@ package struct EnvironmentReader: Sendable {
 
     /// Reads text; nil when not set.
     package mutating func optional(_ name: String, _ meaning: String = "") -> String? {
-        value(name, form: "text", standard: "", meaning) { $0 }
+        optional(name, standard: "", meaning)
+    }
+
+    /// Reads text; nil when not set.
+    /// - Parameter standard: the default that the listing of the settings names.
+    private mutating func optional(_ name: String, standard: String, _ meaning: String) -> String? {
+        value(name, form: "text", standard: standard, meaning) { $0 }
+    }
+
+    /// Reads a secret: the value of the variable, or the only line of the file that the variable with `_FILE` at the end of its name
+    /// gives; `standard` when neither is set. Both at once, and a file that cannot be read, are problems.
+    /// - Parameter name: the name without the prefix and without `_FILE`.
+    package mutating func secret(_ name: String, default standard: String, _ meaning: String = "") -> String {
+        let value = optional(name, standard: standard, meaning)
+        let fileName = "\(name)\(Self.fileSuffix)"
+        guard let path = optional(fileName, "the file that \(Self.prefix)\(name) is read from instead") else {
+            return value ?? standard
+        }
+        if value != nil {
+            reject(fileName, "must not be set together with \(Self.prefix)\(name)")
+            return standard
+        }
+        do {
+            return try SecretFile.read(path)
+        } catch {
+            reject(fileName, error.text)
+            return standard
+        }
     }
 
     /// Reads a whole number within bounds.

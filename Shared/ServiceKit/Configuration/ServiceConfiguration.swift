@@ -7,9 +7,12 @@ package struct ServiceConfiguration: Sendable {
     package var service: String
     /// The name of this process among the service's instances: names its stream consumer and appears in logs and `/healthz`.
     package var instance: String
-    /// Redis' URL: `redis://` or `rediss://`.
+    /// Redis' URL, such as `redis://`, with its password: never logged.
     package var redisURL: String
-    /// PostgreSQL's URL.
+    /// How many of Redis' replicas must have a message to a user, a change of a call or the end of a session before it is
+    /// acknowledged: 0 for none, at most 16.
+    package var redisReplicas: Int
+    /// PostgreSQL's URL, with its password: never logged.
     package var postgresURL: String
     /// The lowest level that is logged.
     package var logLevel: Logger.Level
@@ -25,9 +28,13 @@ package struct ServiceConfiguration: Sendable {
         self.service = service
         instance = reader.string(
             "INSTANCE", default: "\(service)-\(SecureRandom.hex(bytes: 4))", "this process among its kind")
-        redisURL = reader.string("REDIS_URL", default: "redis://127.0.0.1:6379", "where Redis is")
-        postgresURL = reader.string(
-            "POSTGRES_URL", default: "postgresql://heliograph@127.0.0.1:5432/heliograph", "where PostgreSQL is")
+        redisURL = StoreURL.redis(reading: &reader)
+        let durability = Self.replicas(
+            reader.string(
+                "REDIS_DURABILITY", default: "none",
+                "what is waited for before messages are acknowledged: none, replica or replica:N"))
+        redisReplicas = durability ?? 0
+        postgresURL = StoreURL.postgres(reading: &reader)
         logLevel = reader.choice("LOG_LEVEL", default: .info, "least severe level that is logged")
         logFormat = reader.choice("LOG_FORMAT", default: .text, "how log lines look")
         httpHost = reader.string("HTTP_HOST", default: "127.0.0.1", "address of the health and metrics listener")
@@ -35,11 +42,24 @@ package struct ServiceConfiguration: Sendable {
         if !Self.isInstanceName(instance) {
             reader.reject("INSTANCE", "must be 1 to 64 visible ASCII characters without spaces")
         }
-        if !redisURL.hasPrefix("redis://") && !redisURL.hasPrefix("rediss://") {
-            reader.reject("REDIS_URL", "must begin with redis:// or rediss://")
+        if redisURL.prefixMatch(of: /rediss?(\+(cluster|sentinel))?:\/\//) == nil {
+            reader.reject(
+                "REDIS_URL", "must begin with redis://, redis+sentinel:// or redis+cluster://, or the same with rediss")
+        }
+        if durability == nil {
+            reader.reject("REDIS_DURABILITY", "must be none, replica or replica:N, with N from 1 to 16")
         }
         if !postgresURL.hasPrefix("postgresql://") && !postgresURL.hasPrefix("postgres://") {
             reader.reject("POSTGRES_URL", "must begin with postgresql:// or postgres://")
+        }
+    }
+
+    /// - Returns: nil when it is no value of `REDIS_DURABILITY`.
+    private static func replicas(_ durability: String) -> Int? {
+        switch durability {
+        case "none": 0
+        case "replica": 1
+        default: durability.wholeMatch(of: /replica:([1-9]|1[0-6])/).flatMap { Int($0.1) }
         }
     }
 

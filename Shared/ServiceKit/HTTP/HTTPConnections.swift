@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import ServiceMetrics
 internal import Synchronization
 
 /// The open connections of a listener, up to a bound.
@@ -8,10 +9,17 @@ final class HTTPConnections: Sendable {
         var isClosed = false
     }
 
+    private static let refused = Counter(
+        "heliograph_http_connections_refused_total", "Connections refused because the HTTP listener had too many.")
+
     private let bound: Int
     private let state = Mutex(State())
 
-    init(bound: Int) { self.bound = bound }
+    init(bound: Int) {
+        // Declares it.
+        _ = Self.refused
+        self.bound = bound
+    }
 
     /// Adds a new connection, and removes it when it closes. Returns false when there are too many or ``closeAll()`` was
     /// called.
@@ -22,7 +30,10 @@ final class HTTPConnections: Sendable {
             state.channels[id] = channel
             return true
         }
-        guard isAdmitted else { return false }
+        guard isAdmitted else {
+            Self.refused.increment()
+            return false
+        }
         channel.closeFuture.whenComplete { [self] _ in state.withLock { $0.channels[id] = nil } }
         return true
     }

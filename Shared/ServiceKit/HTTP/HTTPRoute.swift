@@ -2,10 +2,16 @@
 package struct HTTPRoute: Sendable {
     /// The complete path, such as `/getaddr`.
     package let path: String
-    let answer: @Sendable () async -> HTTPAnswer
+    /// Answers a request, given its target: path and query.
+    let answer: @Sendable (String) async -> HTTPAnswer
 
-    /// Creates a route for GET and HEAD.
+    /// Creates a route for GET and HEAD whose answer is the same for every query.
     package init(_ path: String, _ answer: @escaping @Sendable () async -> HTTPAnswer) {
+        self.init(path, toTarget: { _ in await answer() })
+    }
+
+    /// Creates a route for GET and HEAD that is given the request's target, such as `/getaddr?vid=abc`.
+    package init(_ path: String, toTarget answer: @escaping @Sendable (String) async -> HTTPAnswer) {
         self.path = path
         self.answer = answer
     }

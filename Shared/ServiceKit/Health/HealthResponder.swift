@@ -1,4 +1,5 @@
 package import NIOHTTP1
+internal import ServiceMetrics
 internal import SignalingWire
 
 /// Answers the requests to the health listener.
@@ -9,10 +10,10 @@ package struct HealthResponder: HTTPResponder {
     let state = HealthState()
     private let service: String
     private let instance: String
-    private let metrics: PrometheusRegistry
     private let checks: [ReadinessCheck]
     private let routes: [String: HTTPRoute]
     private let details: @Sendable () async -> [HealthDetail]
+    private let observe: @Sendable () async -> Void
 
     /// Creates the responder of a process.
     /// - Parameters:
@@ -20,16 +21,18 @@ package struct HealthResponder: HTTPResponder {
     ///   - checks: run for each `/readyz`, which answers 503 and names the failed ones if there are any.
     ///   - routes: further routes; if two have the same path, the first is used.
     ///   - details: facts that `/healthz` shows besides the service and the instance.
+    ///   - observe: called for each `/metrics`, and waited for at most ``checkTimeout``.
     package init(
-        configuration: ServiceConfiguration, metrics: PrometheusRegistry, checks: [ReadinessCheck] = [],
-        routes: [HTTPRoute] = [], details: @escaping @Sendable () async -> [HealthDetail] = { [] }
+        configuration: ServiceConfiguration, checks: [ReadinessCheck] = [], routes: [HTTPRoute] = [],
+        details: @escaping @Sendable () async -> [HealthDetail] = { [] },
+        observe: @escaping @Sendable () async -> Void = {}
     ) {
         service = configuration.service
         instance = configuration.instance
-        self.metrics = metrics
         self.checks = checks
         self.routes = Dictionary(routes.map { ($0.path, $0) }) { first, _ in first }
         self.details = details
+        self.observe = observe
     }
 
     package func answer(_ request: HTTPRequestHead) async -> HTTPAnswer {
@@ -37,23 +40,44 @@ package struct HealthResponder: HTTPResponder {
             return .json(
                 status: .methodNotAllowed, #"{"error":"only GET and HEAD"}"#, headers: ["Allow": "GET, HEAD"])
         }
-        return await answer(path: HTTPTarget.path(of: request.uri))
+        return await answer(to: request.uri)
     }
 
-    private func answer(path: String) async -> HTTPAnswer {
-        switch path {
+    private func answer(to target: String) async -> HTTPAnswer {
+        let path = HTTPTarget.path(of: target)
+        return switch path {
         case "/healthz": await alive()
         case "/readyz": await ready()
-        case "/metrics":
-            HTTPAnswer(
-                contentType: "text/plain; version=0.0.4; charset=utf-8", body: Array(metrics.text().utf8))
+        case "/metrics": await metrics()
         default:
             if let route = routes[path] {
-                await route.answer()
+                await route.answer(target)
             } else {
                 .json(status: .notFound, #"{"error":"no such path"}"#)
             }
         }
+    }
+
+    private func metrics() async -> HTTPAnswer {
+        await Self.briefly(observe)
+        return HTTPAnswer(
+            contentType: "text/plain; version=0.0.4; charset=utf-8", body: Array(MetricRegistry.process.text().utf8))
+    }
+
+    /// Waits for an act, but no longer than ``checkTimeout``.
+    private static func briefly(_ act: @escaping @Sendable () async -> Void) async {
+        let (done, finishing) = AsyncStream.makeStream(of: Void.self)
+        // No child tasks, for whose ends this would wait.
+        Task {
+            await act()
+            finishing.finish()
+        }
+        let timer = Task {
+            try? await Task.sleep(for: checkTimeout)
+            finishing.finish()
+        }
+        for await _ in done {}
+        timer.cancel()
     }
 
     private func alive() async -> HTTPAnswer {
@@ -65,19 +89,23 @@ package struct HealthResponder: HTTPResponder {
     }
 
     private func ready() async -> HTTPAnswer {
-        let results = await withTaskGroup(of: (Int, String?).self) { group in
+        let outcomes = await withTaskGroup(of: (Int, ReadinessCheck.Outcome).self) { group in
             for (index, check) in checks.enumerated() {
                 group.addTask { (index, await Self.outcome(check)) }
             }
-            var results = [String?](repeating: nil, count: checks.count)
-            for await (index, result) in group { results[index] = result }
-            return results
+            var outcomes = [ReadinessCheck.Outcome](repeating: .works(), count: checks.count)
+            for await (index, outcome) in group { outcomes[index] = outcome }
+            return outcomes
+        }
+        var members: [JSONMember] = []
+        var failing: [JSONValue] = []
+        for (check, outcome) in zip(checks, outcomes) {
+            members.append(JSONMember(check.name, .string(outcome.text)))
+            if case .fails = outcome { failing.append(.string(check.name)) }
         }
         let draining = state.isDraining
-        let ready = !draining && results.allSatisfy { $0 == nil }
+        let ready = !draining && failing.isEmpty
         let status = draining ? "draining" : ready ? "ready" : "not ready"
-        let members = zip(checks, results).map { JSONMember($0.name, .string($1 ?? "ok")) }
-        let failing = zip(checks, results).filter { $0.1 != nil }.map { JSONValue.string($0.0.name) }
         let body = JSONValue.object([
             JSONMember("status", .string(status)), JSONMember("checks", .object(members)),
             JSONMember("failing", .array(failing)),
@@ -85,15 +113,26 @@ package struct HealthResponder: HTTPResponder {
         return .json(status: ready ? .ok : .serviceUnavailable, "\(body.compactText)\n")
     }
 
-    private static func outcome(_ check: ReadinessCheck) async -> String? {
-        await withTaskGroup(of: String?.self) { group in
-            group.addTask { await check.check() }
+    private static func outcome(_ check: ReadinessCheck) async -> ReadinessCheck.Outcome {
+        await withTaskGroup(of: ReadinessCheck.Outcome.self) { group in
+            group.addTask { await check.outcome() }
             group.addTask {
                 try? await Task.sleep(for: checkTimeout)
-                return "no answer within \(DurationText.text(checkTimeout))"
+                return .fails("no answer within \(DurationText.text(checkTimeout))")
             }
             defer { group.cancelAll() }
-            return await group.next() ?? nil
+            return await group.next() ?? .works()
+        }
+    }
+}
+
+extension ReadinessCheck.Outcome {
+    /// The outcome as `/readyz` shows it.
+    fileprivate var text: String {
+        switch self {
+        case .works(nil): "ok"
+        case .works(let remark?): "ok, but \(remark)"
+        case .fails(let reason): reason
         }
     }
 }

@@ -7,8 +7,6 @@ package struct ServiceContext: Sendable {
     package let configuration: ServiceConfiguration
     /// The process's logger, with service and instance as metadata.
     package let logger: Logger
-    /// The process's metrics, already installed as swift-metrics' backend.
-    package let metrics: PrometheusRegistry
 }
 
 /// The parts of a service, ready to run.
@@ -21,18 +19,22 @@ package struct ServiceAssembly: Sendable {
     package var routes: [HTTPRoute]
     /// Further facts shown by `/healthz`.
     package var details: @Sendable () async -> [HealthDetail]
+    /// Updates the metrics that are only known when they are asked for; called for each `/metrics`.
+    package var observe: @Sendable () async -> Void
     /// The time limit of a graceful shutdown, after which the remaining services are cancelled.
     package var shutdownDeadline: Duration
 
     package init(
         services: [any Service], checks: [ReadinessCheck] = [], routes: [HTTPRoute] = [],
         details: @escaping @Sendable () async -> [HealthDetail] = { [] },
+        observe: @escaping @Sendable () async -> Void = {},
         shutdownDeadline: Duration = ServiceRunner.shutdownDeadline
     ) {
         self.services = services
         self.checks = checks
         self.routes = routes
         self.details = details
+        self.observe = observe
         self.shutdownDeadline = shutdownDeadline
     }
 }

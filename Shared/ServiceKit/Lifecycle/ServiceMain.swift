@@ -1,5 +1,4 @@
 internal import Logging
-internal import Metrics
 
 #if canImport(Glibc)
     internal import Glibc
@@ -39,20 +38,21 @@ package enum ServiceMain {
             exit(0)
         }
         prepareProcess()
-        let metrics = PrometheusRegistry()
-        MetricsSystem.bootstrap(metrics)
+        ProcessMetrics.declare()
+        Release.declare(service: service)
         let logger = LogBootstrap.start(configuration)
         for line in ignored.lines { logger.warning("\(line)") }
         do {
-            let context = ServiceContext(configuration: configuration, logger: logger, metrics: metrics)
+            let context = ServiceContext(configuration: configuration, logger: logger)
             let parts = try await assemble(context, settings)
             let responder = HealthResponder(
-                configuration: configuration, metrics: metrics, checks: parts.checks, routes: parts.routes,
-                details: parts.details)
+                configuration: configuration, checks: parts.checks, routes: parts.routes, details: parts.details,
+                observe: parts.observe)
             let health = HealthServer(configuration: configuration, responder: responder, logger: logger)
-            exit(
-                await ServiceRunner.run(
-                    health: health, services: parts.services, deadline: parts.shutdownDeadline, logger: logger))
+            let status = await ServiceRunner.run(
+                health: health, services: parts.services, deadline: parts.shutdownDeadline, logger: logger)
+            if status == 0 { exit(0) }
+            endAtOnce(status)
         } catch {
             fail(service, "\(error)")
         }
@@ -98,8 +98,12 @@ package enum ServiceMain {
 
     private static func fail(_ service: String, _ why: String) -> Never {
         complain("\(service): \(why)")
-        exit(1)
+        endAtOnce(1)
     }
+
+    /// Ends the process without the exit handlers of libraries: after an error, a thread may still be connecting to
+    /// PostgreSQL, and libkrb5, which libpq uses there, aborts the process when it is called after its own handler.
+    private static func endAtOnce(_ status: Int32) -> Never { _exit(status) }
 
     private static func complain(_ line: String) {
         let bytes = Array("\(line.replacing("\n", with: " "))\n".utf8)

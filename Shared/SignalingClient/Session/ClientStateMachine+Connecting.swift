@@ -12,19 +12,22 @@ extension ClientStateMachine {
         let attempt = search.nextAttempt()
         switch configuration.source {
         case .addresses(let known):
-            search.found(known)
+            search.found(known, isOrdered: false)
             return connectSomewhere(now: now)
         case .discovery:
             state = .discovering(since: now)
-            return [.discover(attempt: attempt)]
+            return [.discover(attempt: attempt, channel: gatheringChannel)]
         }
     }
 
     mutating func discovered(_ found: [GatewayEndpoint], attempt: Int, now: Int64) -> [Action] {
         guard attempt == search.attempt, case .discovering = state else { return [] }
-        search.found(found)
+        search.found(found, isOrdered: gatheringChannel != nil)
         return connectSomewhere(now: now)
     }
+
+    /// The channel at whose gateways the client wants to be: the one that it is in, or else the one that it is said to join.
+    private var gatheringChannel: String? { membership.channel ?? configuration.channel }
 
     private mutating func connectSomewhere(now: Int64) -> [Action] {
         guard let chosen = search.choose(chance) else { return attemptFailed(now: now) }

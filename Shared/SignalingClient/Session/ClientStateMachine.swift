@@ -54,8 +54,8 @@ struct ClientStateMachine: ~Copyable {
 
     /// What the driver must do.
     enum Action: Equatable {
-        /// Ask where gateways are, then report `discovered`.
-        case discover(attempt: Int)
+        /// Ask where gateways are, of a channel's if one is given, then report `discovered`.
+        case discover(attempt: Int, channel: String? = nil)
         /// Connect, then report `connected`; when it fails or ends, `disconnected`.
         case connect(attempt: Int, GatewayEndpoint)
         /// Write one text frame.

@@ -6,6 +6,11 @@ struct GatewaySearch {
     private(set) var attempt = 0
     /// The gateways known from discovery or from the app.
     private var endpoints: [GatewayEndpoint] = []
+    /// Whether they are to be tried in their order, because discovery was asked for those at which a channel's members
+    /// gather.
+    private var isOrdered = false
+    /// The attempt at which each gateway was tried last, in this series.
+    private var tried: [GatewayEndpoint: Int] = [:]
     /// The gateway in use, or the last one that was tried.
     private(set) var current: GatewayEndpoint?
     /// When the current series of attempts began, in ms.
@@ -20,6 +25,8 @@ struct GatewaySearch {
     mutating func begin(now: Int64) {
         since = now
         failures = 0
+        // The gateway whose connection was lost is not the first choice.
+        tried = current.map { [$0: attempt] } ?? [:]
     }
 
     /// Gives up the current attempt; its reports are ignored from now on.
@@ -32,17 +39,33 @@ struct GatewaySearch {
     }
 
     /// Stores what discovery found. After an empty result, the gateways found before are kept.
-    mutating func found(_ endpoints: [GatewayEndpoint]) {
-        if !endpoints.isEmpty { self.endpoints = endpoints }
+    /// - Parameter isOrdered: whether they are to be tried in their order.
+    mutating func found(_ endpoints: [GatewayEndpoint], isOrdered: Bool) {
+        guard !endpoints.isEmpty else { return }
+        self.endpoints = endpoints
+        self.isOrdered = isOrdered
     }
 
-    /// Chooses a random gateway other than the last one, if there is another; nil when none is known.
+    /// Chooses a gateway; nil when none is known.
     mutating func choose(_ chance: (ClosedRange<Int64>) -> Int64) -> GatewayEndpoint? {
+        guard let chosen = isOrdered ? firstUntried : other(chance) else { return nil }
+        current = chosen
+        tried[chosen] = attempt
+        return chosen
+    }
+
+    /// The first gateway that was not tried in this series; when all were, the one whose turn was longest ago.
+    private var firstUntried: GatewayEndpoint? {
+        // The first of several that are least.
+        endpoints.min { tried[$0, default: 0] < tried[$1, default: 0] }
+    }
+
+    /// A random gateway other than the last one, if there is another.
+    private func other(_ chance: (ClosedRange<Int64>) -> Int64) -> GatewayEndpoint? {
         var choices = Array(Set(endpoints)).sorted { ($0.host, $0.port) < ($1.host, $1.port) }
         if choices.count > 1 { choices.removeAll { $0 == current } }
         guard !choices.isEmpty else { return nil }
-        current = choices[Int(chance(0...Int64(choices.count - 1)))]
-        return current
+        return choices[Int(chance(0...Int64(choices.count - 1)))]
     }
 
     /// Records that the attempt failed.

@@ -11,28 +11,31 @@ final class DiscoveryRequest: ChannelInboundHandler {
     static let answerBound = 65_536
 
     private let url: DiscoveryURL
-    private let app: String
+    private let target: String
     private var body: [UInt8] = []
     private var isOK = false
     private var promise: EventLoopPromise<[GatewayEndpoint]>?
 
-    private init(url: DiscoveryURL, app: String, promise: EventLoopPromise<[GatewayEndpoint]>) {
+    private init(url: DiscoveryURL, target: String, promise: EventLoopPromise<[GatewayEndpoint]>) {
         self.url = url
-        self.app = app
+        self.target = target
         self.promise = promise
     }
 
     /// Sends the request.
+    /// - Parameter channel: the channel at whose gateways the client wants to be; nil for any gateway.
     /// - Returns: the gateways; none when no usable answer arrives within the bootstrap's timeout.
     static func ask(
-        _ url: DiscoveryURL, app: String, over bootstrap: LinkBootstrap
+        _ url: DiscoveryURL, app: String, channel: String?, over bootstrap: LinkBootstrap
     ) -> EventLoopFuture<[GatewayEndpoint]> {
         let promise = bootstrap.eventLoop.makePromise(of: [GatewayEndpoint].self)
+        let target = url.target(app: app, channel: channel)
         let connecting = bootstrap.bootstrap.channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
                 try bootstrap.addTLS(channel, url.endpoint)
                 try channel.pipeline.syncOperations.addHTTPClientHandlers()
-                try channel.pipeline.syncOperations.addHandler(DiscoveryRequest(url: url, app: app, promise: promise))
+                try channel.pipeline.syncOperations.addHandler(
+                    DiscoveryRequest(url: url, target: target, promise: promise))
             }
         }.connect(host: url.endpoint.host, port: url.endpoint.port)
         connecting.whenFailure { _ in promise.succeed([]) }
@@ -46,7 +49,7 @@ final class DiscoveryRequest: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         let head = HTTPRequestHead(
-            version: .http1_1, method: .GET, uri: url.target(app: app),
+            version: .http1_1, method: .GET, uri: target,
             headers: ["Host": url.endpoint.hostHeader, "Connection": "close"])
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)

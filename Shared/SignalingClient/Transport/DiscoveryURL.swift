@@ -38,14 +38,19 @@ struct DiscoveryURL: Equatable {
         endpoint = GatewayEndpoint(host: String(host), port: port, secure: secure)
     }
 
-    /// The target of the HTTP request, with the app id escaped.
-    func target(app: String) -> String {
-        let escaped = PercentEscape.escape(app) { byte in
+    /// The target of the HTTP request, with its values escaped.
+    /// - Parameter channel: the channel at whose gateways the client wants to be; nil for any gateway.
+    func target(app: String, channel: String? = nil) -> String {
+        let target = "\(path)/getaddr?vid=\(Self.escape(app))"
+        return channel.map { "\(target)&channel=\(Self.escape($0))" } ?? target
+    }
+
+    private static func escape(_ value: String) -> String {
+        PercentEscape.escape(value) { byte in
             let character = Character(Unicode.Scalar(byte))
             return byte < 0x80
                 && (character.isLetter || character.isNumber || character == "-" || character == "_")
         }
-        return "\(path)/getaddr?vid=\(escaped)"
     }
 
     /// The gateways listed in an answer. It gives the ports for plain WebSocket; the port for TLS is one higher.

@@ -5,6 +5,8 @@ package struct GetApp: ServiceCommand {
     package typealias Reply = AppSettings
     package var app: AppID
 
+    package var subject: Subject { .app(app) }
+
     package init(app: AppID) { self.app = app }
 }
 

@@ -28,6 +28,8 @@ package struct JoinChannel: ServiceCommand {
     /// Named `turn` on the bus and in Redis.
     package var moveNumber: Int64
 
+    package var subject: Subject { .channel(ChannelKey(app: actor.user.app, name: channel)) }
+
     package init(actor: Actor, channel: ChannelName, moveNumber: Int64 = 0) {
         self.actor = actor
         self.channel = channel
@@ -60,7 +62,7 @@ package struct LeaveChannel: ServiceCommand {
     package static let operation = "channel.leave"
     /// True: it frees memory.
     package var isVital: Bool { true }
-    package typealias Reply = Done
+    package typealias Reply = ChannelLeft
     /// The user and session that leave.
     package var actor: Actor
     package var channel: ChannelName
@@ -70,12 +72,23 @@ package struct LeaveChannel: ServiceCommand {
     /// Named `turn` on the bus and in Redis.
     package var moveNumber: Int64
 
+    package var subject: Subject { .channel(ChannelKey(app: actor.user.app, name: channel)) }
+
     package init(actor: Actor, channel: ChannelName, reason: SignalingCode, moveNumber: Int64 = 0) {
         self.actor = actor
         self.channel = channel
         self.reason = reason
         self.moveNumber = moveNumber
     }
+}
+
+/// The outcome of a ``LeaveChannel``.
+package struct ChannelLeft: Equatable, Sendable {
+    /// The sequence number of the channel's last event up to the leave: what was published before is to be shown to the leaver.
+    /// Nil when the account was not a member by this session, and from an earlier release.
+    package var sequence: Int64?
+
+    package init(sequence: Int64? = nil) { self.sequence = sequence }
 }
 
 /// Changes a channel's attributes; answered after the change is committed in PostgreSQL. The actor need not be a
@@ -92,6 +105,8 @@ package struct ChangeChannelAttributes: ServiceCommand {
     package var change: AttributeChange
     /// The largest number of attribute changes per second that the app allows in the channel.
     package var limitPerSecond: Int
+
+    package var subject: Subject { .channel(ChannelKey(app: actor.user.app, name: channel)) }
 
     package init(
         actor: Actor, channel: ChannelName, change: AttributeChange,
@@ -121,6 +136,8 @@ package struct CountMembers: ServiceCommand {
     package typealias Reply = MemberCount
     package var channel: ChannelKey
 
+    package var subject: Subject { .channel(channel) }
+
     package init(channel: ChannelKey) { self.channel = channel }
 }
 
@@ -139,6 +156,8 @@ package struct QueryMember: ServiceCommand {
     package typealias Reply = MemberStatus
     package var channel: ChannelKey
     package var account: Account
+
+    package var subject: Subject { .channel(channel) }
 
     package init(channel: ChannelKey, account: Account) {
         self.channel = channel
@@ -162,6 +181,8 @@ package struct ListMembers: ServiceCommand {
     package var channel: ChannelKey
     /// The largest number of members to list; the latest are listed first.
     package var limit: Int
+
+    package var subject: Subject { .channel(channel) }
 
     package init(channel: ChannelKey, limit: Int) {
         self.channel = channel

@@ -16,6 +16,8 @@ package struct CallAct: ServiceCommand {
     /// JSON text for the peer, passed on unchanged.
     package var extra: String
 
+    package var subject: Subject { .user(actor.user) }
+
     package init(verb: CallVerb, actor: Actor, channel: ChannelName, peer: String, extra: String) {
         self.verb = verb
         self.actor = actor
@@ -48,6 +50,8 @@ package struct EndSessionCalls: ServiceCommand {
     package typealias Reply = Done
     package var user: UserKey
     package var session: SessionID
+
+    package var subject: Subject { .user(user) }
 
     package init(user: UserKey, session: SessionID) {
         self.user = user

@@ -15,6 +15,9 @@ package struct PhoneCall: Hashable, Sendable {
         self.user = user
         self.phone = phone
     }
+
+    /// The user: what a call changes most is the user's.
+    var subject: Subject { .user(UserKey(app: channel.app, account: user)) }
 }
 
 /// Asks the sip-bridges to call a telephone through the app's trunk; any of them may take the command.
@@ -26,6 +29,8 @@ package struct DialPhone: ServiceCommand {
     package var call: PhoneCall
     /// The caller's `extra`, unchanged: the bridge reads `srcNum` and `sip_header:NAME` from it.
     package var extra: String
+
+    package var subject: Subject { call.subject }
 
     package init(call: PhoneCall, extra: String) {
         self.call = call
@@ -44,6 +49,8 @@ package struct OrderPhone: ServiceCommand {
     package var act: PhoneOrderAct
     /// The user's `extra`, or JSON text from the system.
     package var extra: String
+
+    package var subject: Subject { call.subject }
 
     package init(call: PhoneCall, act: PhoneOrderAct, extra: String) {
         self.call = call
@@ -90,6 +97,8 @@ package struct PhoneReport: ServiceCommand {
     package var extra: String
     /// The SIP side of the call, for the call log.
     package var record: PhoneRecord
+
+    package var subject: Subject { call.subject }
 
     package init(call: PhoneCall, bridge: BridgeID, act: PhoneAct, extra: String, record: PhoneRecord) {
         self.call = call
@@ -160,6 +169,8 @@ package struct InviteFromPhone: ServiceCommand {
     package var ring: Int64?
     /// The SIP side of the call, for the call log.
     package var record: PhoneRecord
+
+    package var subject: Subject { call.subject }
 
     package init(call: PhoneCall, bridge: BridgeID, extra: String, ring: Int64?, record: PhoneRecord) {
         self.call = call

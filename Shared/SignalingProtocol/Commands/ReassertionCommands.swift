@@ -12,6 +12,9 @@ package struct ReassertSessions: ServiceCommand {
     /// At most 250 sessions.
     package var sessions: [HeldSession]
 
+    /// The first session; others may be elsewhere, which costs no more than a way to another server.
+    package var subject: Subject { sessions.first.map { .user($0.line.user) } ?? .gateway(gateway) }
+
     package init(gateway: GatewayID, sessions: [HeldSession]) {
         self.gateway = gateway
         self.sessions = sessions
@@ -113,6 +116,8 @@ package struct ReassertMembers: ServiceCommand {
     /// At most 250 members.
     package var members: [HeldMember]
 
+    package var subject: Subject { .channel(channel) }
+
     package init(channel: ChannelKey, members: [HeldMember]) {
         self.channel = channel
         self.members = members
@@ -147,6 +152,8 @@ package struct ForgetMember: ServiceCommand {
     package typealias Reply = Done
     package var actor: Actor
     package var channel: ChannelName
+
+    package var subject: Subject { .channel(ChannelKey(app: actor.user.app, name: channel)) }
 
     package init(actor: Actor, channel: ChannelName) {
         self.actor = actor

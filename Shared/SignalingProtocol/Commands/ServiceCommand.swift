@@ -8,6 +8,8 @@ package protocol ServiceCommand: Equatable, Sendable {
     static var service: ServiceName { get }
     /// The command's name on the stream, unique within the service, such as `session.open`.
     static var operation: String { get }
+    /// What the command is about: the data that it reads or changes, or most of it.
+    var subject: Subject { get }
     /// Whether the command is sent even when Redis is at `maxmemory`, because it frees memory or keeps something alive.
     /// Default false.
     var isVital: Bool { get }

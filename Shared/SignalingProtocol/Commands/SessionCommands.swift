@@ -14,6 +14,8 @@ package struct OpenSession: ServiceCommand {
     /// When the login's token expires, in Unix seconds; 0 when there was none.
     package var tokenExpiry: Int64
 
+    package var subject: Subject { .user(line.user) }
+
     package init(gateway: GatewayID, line: Line, device: String, push: Bool, tokenExpiry: Int64 = 0) {
         self.gateway = gateway
         self.line = line
@@ -64,6 +66,8 @@ package struct ResumeSession: ServiceCommand {
     /// The line as the client sent it.
     package var line: Line
 
+    package var subject: Subject { .user(line.user) }
+
     package init(gateway: GatewayID, line: Line) {
         self.gateway = gateway
         self.line = line
@@ -109,6 +113,8 @@ package struct DetachSession: ServiceCommand {
     package var user: UserKey
     package var session: SessionID
 
+    package var subject: Subject { .user(user) }
+
     package init(gateway: GatewayID, user: UserKey, session: SessionID) {
         self.gateway = gateway
         self.user = user
@@ -128,6 +134,8 @@ package struct CloseSession: ServiceCommand {
     package var session: SessionID
     /// The reason, as announced to the members of its channel: ``SignalingCode/leaveLogout`` or a similar code.
     package var reason: SignalingCode
+
+    package var subject: Subject { .user(user) }
 
     package init(user: UserKey, session: SessionID, reason: SignalingCode) {
         self.user = user

@@ -5,6 +5,8 @@ package struct DisconnectUser: ServiceCommand {
     package typealias Reply = Done
     package var user: UserKey
 
+    package var subject: Subject { .user(user) }
+
     package init(user: UserKey) { self.user = user }
 }
 
@@ -14,6 +16,8 @@ package struct QueryUserStatus: ServiceCommand {
     package static let operation = "user.status"
     package typealias Reply = UserStatus
     package var user: UserKey
+
+    package var subject: Subject { .user(user) }
 
     package init(user: UserKey) { self.user = user }
 }
@@ -37,6 +41,8 @@ package struct SetUserAttribute: ServiceCommand {
     package var session: SessionID
     package var attribute: Attribute
 
+    package var subject: Subject { .user(user) }
+
     package init(user: UserKey, session: SessionID, attribute: Attribute) {
         self.user = user
         self.session = session
@@ -51,6 +57,8 @@ package struct GetUserAttribute: ServiceCommand {
     package typealias Reply = AttributeValue
     package var user: UserKey
     package var name: AttributeName
+
+    package var subject: Subject { .user(user) }
 
     package init(user: UserKey, name: AttributeName) {
         self.user = user
@@ -72,6 +80,8 @@ package struct ListUserAttributes: ServiceCommand {
     package static let operation = "user.attribute.list"
     package typealias Reply = AttributeList
     package var user: UserKey
+
+    package var subject: Subject { .user(user) }
 
     package init(user: UserKey) { self.user = user }
 }

@@ -39,6 +39,12 @@ package struct SessionID: ByteIdentifier {
 
     /// Uses an id that one of our own processes made; it is not validated.
     package init(_ rawValue: String) { self.rawValue = rawValue }
+
+    /// Stands for an app's server in messages that it sends: no session has this id.
+    package static let server = SessionID("")
+
+    /// Whether this is ``server``.
+    package var isServer: Bool { rawValue.isEmpty }
 }
 
 /// The id of a command, by which a redelivered command is recognised and takes effect once.

@@ -3,10 +3,12 @@
 import asyncio
 import time
 
+import pytest
 from stack_control import Stack, unique
 from waiting import eventually
 
 
+@pytest.mark.every_redis
 async def test_members_on_two_gateways_see_the_same_in_order(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
@@ -67,6 +69,7 @@ async def test_queries(stack: Stack, people):
         assert (await asker.call("channel_query_num", name=unique("empty")))["num"] == 0
 
 
+@pytest.mark.every_redis
 async def test_attributes_reach_members_and_late_comers(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
@@ -148,6 +151,7 @@ async def test_the_channel_without_announcements(stack: Stack, people):
         assert not alice.of_type("channel_user_join")
 
 
+@pytest.mark.every_redis
 async def test_user_attributes_and_status(stack: Stack, people):
     async with people(stack) as cast:
         alice, bob = await cast.login("alice", "bob")

@@ -19,7 +19,7 @@ async def test_a_hung_postgres_delays_nobody_who_does_not_need_it(make_stack, pe
         await bob.call("user_get_attr", account=alice.account, name="a")
         # A channel that nobody has joined yet, with attributes that are no longer cached in Redis.
         await alice.call("channel_set_attr", channel=fresh, name="x", value="1")
-        for key in stack.redis("KEYS", f"*{fresh}*").splitlines():
+        for key in stack.redis_keys(f"*{fresh}*"):
             stack.redis("DEL", key)
         await asyncio.to_thread(stack.freeze, "postgres")
         try:
@@ -53,14 +53,14 @@ async def test_a_channel_can_be_joined_after_its_subscription_failed(make_stack,
         await alice.join(old)
         # The gateway unsubscribes from the old channel's topic and subscribes to the new one's, and gets no answer.
         move = asyncio.create_task(alice.attempt("channel_join", name=new, within=20))
-        await asyncio.to_thread(stack.freeze, "redis")
+        stack.freeze_redis()
         try:
             reply = await move
             assert not reply.ok or reply.seconds < 2
             refused = await bob.attempt("channel_join", name=old, within=20)
             assert not refused.ok
         finally:
-            await asyncio.to_thread(stack.thaw, "redis")
+            stack.thaw_redis()
         await insists(bob, "channel_join", name=old)
         await insists(bob, "channel_join", name=new)
         await insists(bob, "channel_sendmsg", name=new, msg="here")

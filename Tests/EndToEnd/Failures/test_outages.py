@@ -1,9 +1,8 @@
 """A store goes away and comes back: users see a pause, and nothing else."""
 
 import asyncio
-import os
-import signal
 
+import pytest
 from acts import barrier, insists
 from signaling import Client
 from stack_control import unique
@@ -26,6 +25,7 @@ async def everything_works(alice: Client, bob: Client, channel: str) -> None:
     assert not alice.closed.is_set() and not bob.closed.is_set(), "no connection was lost"
 
 
+@pytest.mark.every_redis
 async def test_redis_restarts_and_nobody_leaves(make_stack, people):
     stack = make_stack(gateways=2)
     channel = unique("room")
@@ -34,9 +34,9 @@ async def test_redis_restarts_and_nobody_leaves(make_stack, people):
         carol, = await cast.login("carol", gateway=1)
         await alice.say(channel, "before")
         await eventually(lambda: bob.of_type("channel_msg"), "the message before")
-        await asyncio.to_thread(stack.kill, "redis")
+        await asyncio.to_thread(stack.kill_redis)
         logout = asyncio.create_task(carol.attempt("user_logout", within=20))
-        await asyncio.to_thread(stack.start, "redis")
+        await asyncio.to_thread(stack.start_redis)
         assert (await logout).ok, "a logout during the outage is confirmed, and is no kick"
         await eventually(carol.closed.is_set, "the connection's end")
         assert carol.close_frame is None
@@ -47,15 +47,13 @@ async def test_redis_restarts_and_nobody_leaves(make_stack, people):
 async def test_a_gateway_that_starts_without_redis_waits_for_it(make_stack, people):
     stack = make_stack(gateways=1)
     await asyncio.to_thread(stack.kill, "gateway#1")
-    redis = stack.pids["redis"]
-    await asyncio.to_thread(stack.freeze, "redis")
+    stack.freeze_redis()
     starting = asyncio.create_task(asyncio.to_thread(stack.start, "gateway#1"))
     log = stack.directory / "logs" / "gateway#1.log"
     try:
         await eventually(lambda: "Redis does not answer yet" in log.read_text(), "the gateway misses Redis", 20)
     finally:
-        # By a signal: `Scripts/stack` runs one command at a time, and `start` has not ended.
-        os.kill(redis, signal.SIGCONT)
+        stack.thaw_redis()
     await starting
     async with people(stack) as cast:
         alice, bob = await cast.login("alice", "bob")
@@ -70,10 +68,10 @@ async def test_redis_comes_back_empty_and_is_filled_again(make_stack, people):
         alice, bob = await cast.members(channel, "alice", "bob")
         await alice.say(channel, "before")
         await eventually(lambda: bob.of_type("channel_msg"), "the message before")
-        stack.redis("FUNCTION", "FLUSH")
-        stack.redis("FLUSHALL")
-        await asyncio.to_thread(stack.kill, "redis")
-        await asyncio.to_thread(stack.start, "redis")
+        stack.redis_everywhere("FUNCTION", "FLUSH")
+        stack.redis_everywhere("FLUSHALL")
+        await asyncio.to_thread(stack.kill_redis)
+        await asyncio.to_thread(stack.start_redis)
         await everything_works(alice, bob, channel)
         # A user who logs in now finds them, and they see the login.
         carol, = await cast.login("carol", gateway=0)

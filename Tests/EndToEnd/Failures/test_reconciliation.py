@@ -13,9 +13,10 @@ HEALED_SECONDS = 15
 
 
 async def logs_in_while_nobody_hears(stack: Stack, client: Client, url: str) -> None:
-    """Logs in while all subscriptions are cut again and again, so that nobody receives the kick of the older session."""
+    """Logs in while all subscriptions are cut again and again for a second, so that nobody receives the kick of the older session."""
     login = asyncio.create_task(client.login(url))
-    cuts = f"for n in $(seq 200); do echo CLIENT KILL TYPE pubsub; sleep 0.005; done | redis-cli -u {stack.endpoints['redis']['url']}"
+    again_and_again = "timeout 1 bash -c 'while sleep 0.005; do echo CLIENT KILL TYPE pubsub; done'"
+    cuts = "".join(f"{again_and_again} | redis-cli -u {url} & " for url in stack.redis_urls) + "wait"
     await asyncio.to_thread(subprocess.run, ["bash", "-c", cuts], check=True, capture_output=True)
     await login
 
@@ -62,17 +63,19 @@ async def test_a_ghost_of_a_session_goes(make_stack, people):
         user = stack.user_prefix(alice.account)
         bucket = user[:user.index("}") + 1]
         name = user.removeprefix(bucket)
+        # In the same slot of a cluster.
+        kept = f"{bucket}kept"
         key, route = next(
-            (key, route) for key in stack.redis("KEYS", f"{bucket}r:*").splitlines()
+            (key, route) for key in stack.redis_keys(f"{bucket}r:*")
             for route in stack.redis("SMEMBERS", key).splitlines() if route.endswith(f" {name}"))
-        stack.redis("COPY", f"{user}:session", "kept")
+        stack.redis("COPY", f"{user}:session", kept)
         await alice.logout()
-        stack.redis("COPY", "kept", f"{user}:session")
+        stack.redis("COPY", kept, f"{user}:session")
         stack.redis("SADD", key, route)
-        stack.redis("DEL", "kept")
+        stack.redis("DEL", kept)
         assert (await bob.call("user_query_user_status", account=alice.account))["status"] == 1
         # A gateway that lost its subscriptions compares its sessions with those in Redis.
-        stack.redis("CLIENT", "KILL", "TYPE", "pubsub")
+        stack.redis_everywhere("CLIENT", "KILL", "TYPE", "pubsub")
 
         async def is_gone() -> bool:
             return (await bob.call("user_query_user_status", account=alice.account))["status"] == 0

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 from acts import insists
 from signaling import Client
 from stack_control import Stack, unique
@@ -21,6 +22,7 @@ def heard(client: Client) -> list[str]:
     return [event.content["msg"] for event in client.of_type("channel_msg")]
 
 
+@pytest.mark.single_redis("the stack turns back a single server only")
 async def test_messages_after_a_rollback_arrive(make_stack, people):
     stack: Stack = make_stack(gateways=2)
     channel = unique("room")
@@ -56,4 +58,4 @@ async def test_mail_to_strangers_leaves_nothing(stack: Stack, people):
         alice, = await cast.login("alice", gateway=0)
         await asyncio.gather(*[
             alice.call("user_sendmsg", peer=f"{prefix}-{n}", flag="v1:E:1", t="instant", content="x") for n in range(20)])
-        await eventually(lambda: not stack.redis("KEYS", f"*{prefix}*"), "nothing is kept of them", 20)
+        await eventually(lambda: not stack.redis_keys(f"*{prefix}*"), "nothing is kept of them", 20)

@@ -3,11 +3,13 @@
 import asyncio
 import time
 
+import pytest
 from acts import mail_barrier, ring
 from stack_control import Stack, unique
 from waiting import eventually
 
 
+@pytest.mark.every_redis
 async def test_the_whole_life_of_a_call(stack: Stack, people):
     channel = unique("call")
     async with people(stack) as cast:

@@ -2,9 +2,11 @@
 
 import socket
 
+import pytest
 from stack_control import Stack
 
 
+@pytest.mark.every_redis
 def test_options_are_answered(stack: Stack):
     bridge = stack.endpoints["sip"]
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as trunk:

@@ -7,7 +7,7 @@ import re
 from acts import mail_barrier
 from signaling import Client
 from stack_control import Stack, unique
-from waiting import eventually, let_pass, paced
+from waiting import eventually, let_pass, spaced
 
 
 def notified(frames: list[list]) -> list[int]:
@@ -28,7 +28,7 @@ def pages(client: Client) -> list[tuple[int, dict]]:
 
 async def send_some(sender: Client, receiver: str, number: int, pace: float = 50) -> None:
     """Numbered messages at a pace below the session's limit."""
-    async for count in paced(number, pace):
+    async for count in spaced(number, pace):
         await sender.tell(receiver, str(count))
 
 

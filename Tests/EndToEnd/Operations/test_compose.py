@@ -1,20 +1,53 @@
 """The container files: valid, and consistent with the settings of the services."""
 
+import functools
 import os
+import stat
+from pathlib import Path
 
 import pytest
 import yaml
 from stack_control import BINARIES, ROOT, run_program
 
 SERVICES = ("gateway", "presence", "channel-state", "invitation", "sip-bridge")
+OVERLAYS = ("standby", "redis-cluster", "tls")
+# Where Compose mounts secrets.
+SECRETS = "/run/secrets/"
+
+
+def compose_command(*overlays: str) -> list[str]:
+    """The program with the files of these overlays, each of which changes the one before."""
+    names = ["docker-compose.yml", *(f"docker-compose.{overlay}.yml" for overlay in overlays)]
+    return ["docker-compose", *(word for name in names for word in ("-f", name)), "config"]
+
+
+@functools.cache
+def understood(*overlays: str, profiles: tuple[str, ...] = ()) -> dict:
+    """The files as docker-compose understands them, with their defaults filled in, and with the services of these profiles."""
+    done = run_program(*compose_command(*overlays), COMPOSE_PROFILES=",".join(profiles))
+    assert done.returncode == 0, done.stderr
+    return yaml.safe_load(done.stdout)
 
 
 @pytest.fixture(scope="module")
 def compose() -> dict:
-    """The file as docker-compose understands it, with its defaults filled in."""
-    done = run_program("docker-compose", "config")
+    return understood()
+
+
+@pytest.fixture(scope="module")
+def secrets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The passwords that Docker/make-secrets makes."""
+    folder = tmp_path_factory.mktemp("secrets") / "made"
+    done = run_program("Docker/make-secrets", str(folder))
     assert done.returncode == 0, done.stderr
-    return yaml.safe_load(done.stdout)
+    return folder
+
+
+def accepted(service: str, environment: dict[str, str], secrets: Path) -> None:
+    """The service itself checks its settings: with one that it refuses, it does not start; of one that it ignores, it tells."""
+    here = {name: value.replace(SECRETS, f"{secrets}/") for name, value in environment.items()}
+    done = run_program(str(BINARIES / service), "--check-configuration", **here)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def settings(service: str) -> dict[str, str]:
@@ -24,8 +57,9 @@ def settings(service: str) -> dict[str, str]:
     return {name: form for name, form, _, _ in (line.split("\t") for line in done.stdout.splitlines())}
 
 
-def test_compose_file_is_valid():
-    done = run_program("docker-compose", "config", "-q")
+@pytest.mark.parametrize("overlays", [(), *((overlay,) for overlay in OVERLAYS), OVERLAYS], ids="+".join)
+def test_compose_files_are_valid(overlays: tuple[str, ...]):
+    done = run_program(*compose_command(*overlays), "-q")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
 
@@ -51,13 +85,8 @@ def test_environment_is_known_to_the_service(compose: dict, service: str):
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_environment_has_good_values(compose: dict, service: str):
-    """The service itself checks its arguments: with one that it refuses, it does not start."""
-    environment = compose["services"][service]["environment"]
-    accepted = run_program(str(BINARIES / service), "--check-configuration", **environment)
-    assert accepted.returncode == 0, accepted.stderr
-    # Nothing is ignored either.
-    assert accepted.stderr == ""
+def test_environment_has_good_values(compose: dict, service: str, secrets: Path):
+    accepted(service, compose["services"][service]["environment"], secrets)
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -75,15 +104,120 @@ def test_a_bad_value_would_be_noticed():
     assert "HELIOGRAPH_REDIS_URL" in refused.stderr
 
 
-def test_migration_is_called_as_the_program_wants_it(compose: dict):
+def test_migration_is_called_as_the_program_wants_it(compose: dict, secrets: Path):
     migrate = compose["services"]["migrate"]
     program, *arguments = migrate["command"]
-    assert set(migrate["environment"]) == {"HELIOGRAPH_POSTGRES_URL"}
+    stores = {name for name in compose["services"]["presence"]["environment"] if "_REDIS_" in name or "_POSTGRES_" in name}
+    assert set(migrate["environment"]) == stores
     # The same arguments and names, against a port where nothing answers: the service gets as far as connecting.
     nowhere = [("0" if argument == "60" else argument) for argument in arguments]
-    done = run_program(str(BINARIES / program), *nowhere, HELIOGRAPH_POSTGRES_URL="postgresql://heliograph@127.0.0.1:1/heliograph")
+    done = run_program(
+        str(BINARIES / program), *nowhere, HELIOGRAPH_POSTGRES_URL="postgresql://heliograph@127.0.0.1:1/heliograph",
+        HELIOGRAPH_POSTGRES_PASSWORD_FILE=str(secrets / "postgres-password"))
     assert done.returncode != 0
     assert "Usage" not in done.stderr and "configuration" not in done.stderr.lower(), done.stderr
+
+
+def test_passwords_are_made_once_and_for_their_owner_only(secrets: Path):
+    assert stat.S_IMODE(secrets.stat().st_mode) == 0o700
+    made = {path.name: path.read_text() for path in secrets.iterdir()}
+    assert set(made) == set(understood()["secrets"]) and len(set(made.values())) == len(made) == 2
+    assert all(len(text) == 48 for text in made.values())
+    assert run_program("Docker/make-secrets", str(secrets)).stdout == ""
+    assert {path.name: path.read_text() for path in secrets.iterdir()} == made
+
+
+@pytest.mark.parametrize("overlays", [(), *((overlay,) for overlay in OVERLAYS)], ids="+".join)
+def test_secrets_are_given_as_files_to_those_who_need_them(overlays: tuple[str, ...]):
+    found = understood(*overlays, profiles=("follow",))
+    assert {Path(secret["file"]).name for secret in found["secrets"].values()} == set(found["secrets"])
+    assert all(Path(secret["file"]).parent == ROOT / "Docker" / "secrets" for secret in found["secrets"].values())
+    for name, service in found["services"].items():
+        given = {secret["source"] for secret in service.get("secrets", [])}
+        used = {word for word in given if SECRETS + word in str(service)}
+        named = {value.removeprefix(SECRETS) for value in service.get("environment", {}).values() if value.startswith(SECRETS)}
+        assert named <= given <= set(found["secrets"]), name
+        # The other files of the stores read theirs in a script.
+        assert given == used or name.startswith(("redis", "postgres")), name
+        assert not {variable for variable in service.get("environment", {}) if variable.endswith("PASSWORD")}, name
+
+
+@pytest.mark.parametrize("overlays", [(), *((overlay,) for overlay in OVERLAYS)], ids="+".join)
+def test_containers_have_no_more_rights_than_they_need(overlays: tuple[str, ...]):
+    for name, service in understood(*overlays, profiles=("follow",))["services"].items():
+        assert service["read_only"] is True, name
+        assert service["cap_drop"] == ["ALL"] and "cap_add" not in service and "privileged" not in service, name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert service["mem_limit"] and service["pids_limit"], name
+        # The image's own user is not root; the others' may be.
+        assert service["image"] == "heliograph" or service["user"] in ("redis", "postgres", "haproxy"), name
+
+
+def accepted_by_all_services(found: dict, secrets: Path) -> None:
+    """Each service accepts its environment, which has the same settings as without an overlay."""
+    for service in SERVICES:
+        environment = found["services"][service]["environment"]
+        assert environment.keys() == understood()["services"][service]["environment"].keys()
+        accepted(service, environment, secrets)
+
+
+def test_with_a_standby_every_process_knows_both_servers(secrets: Path):
+    found = understood("standby")
+    started = {name for name, service in found["services"].items() if not service.get("profiles")}
+    assert started == {"redis", "postgres", "postgres-standby", "migrate", "haproxy", *SERVICES}
+    accepted_by_all_services(found, secrets)
+    urls = {found["services"][name]["environment"]["HELIOGRAPH_POSTGRES_URL"] for name in ("migrate", *SERVICES)}
+    url, = urls
+    assert "@postgres:5432,postgres-standby:5432/" in url
+    # One that has failed must not come back by itself, and neither of them beside another primary.
+    assert found["services"]["postgres"]["restart"] == "no"
+    servers = ("postgres", "postgres-standby")
+    for server, other in zip(servers, reversed(servers), strict=True):
+        assert found["services"][server]["entrypoint"][:2] == ["/usr/local/bin/postgres-guard.sh", other]
+    mounted = {
+        Path(volume.split(":")[0]) for name in servers for volume in found["services"][name]["volumes"] if volume.startswith("/")}
+    scripts = {ROOT / "Docker" / name for name in ("postgres-guard.sh", "postgres-standby.sh")}
+    assert mounted == {ROOT / "Docker" / "pg_hba.conf", *scripts}
+    assert all(os.access(script, os.X_OK) for script in scripts)
+
+
+@pytest.mark.parametrize("server, other", [("postgres", "postgres-standby"), ("postgres-standby", "postgres")])
+def test_an_old_primary_can_follow_the_new_one(server: str, other: str):
+    services = understood("standby", profiles=("follow",))["services"]
+    follow = services[f"{server}-follow"]
+    assert follow["entrypoint"] == ["/usr/local/bin/postgres-follow.sh", server, other]
+    assert f"{ROOT}/Docker/postgres-follow.sh:/usr/local/bin/postgres-follow.sh:ro" in follow["volumes"]
+    # It works on the data of the server that it names.
+    data = [volume for volume in services[server]["volumes"] if volume.endswith(":/var/lib/postgresql/data:rw")]
+    assert data and data[0] in follow["volumes"]
+    standard = "/var/lib/postgresql/data"
+    assert follow["environment"]["PGDATA"] == services[server]["environment"].get("PGDATA", standard)
+
+
+def test_every_server_of_the_redis_cluster_is_joined_to_it():
+    services = understood("redis-cluster")["services"]
+    servers = ["redis", *(f"redis-{number}" for number in range(2, 7))]
+    assert set(services) == {*servers, "redis-cluster", "postgres", "migrate", "haproxy", *SERVICES}
+    addresses = [services[server]["networks"]["default"]["ipv4_address"] for server in servers]
+    joining = services["redis-cluster"]["command"][-1]
+    assert [word.removesuffix(":6379") for word in joining.split() if word.endswith(":6379")] == addresses
+    assert set(services["redis-cluster"]["depends_on"]) == set(servers)
+    commands = {tuple(services[server]["command"]) for server in servers}
+    command, = commands
+    options = dict(zip(command[::2], command[1::2], strict=True))
+    assert options["--cluster-require-full-coverage"] == "no" and options["--cluster-allow-pubsubshard-when-down"] == "yes"
+    volumes = [volume for server in servers for volume in services[server]["volumes"] if ":/data:" in volume]
+    assert len(set(volumes)) == len(servers)
+
+
+def test_with_a_redis_cluster_every_process_knows_all_servers(secrets: Path):
+    found = understood("redis-cluster")
+    accepted_by_all_services(found, secrets)
+    servers = [name for name, service in found["services"].items() if service.get("entrypoint") == ["/usr/local/bin/redis.sh"]]
+    urls = {found["services"][name]["environment"]["HELIOGRAPH_REDIS_URL"] for name in SERVICES}
+    assert urls == {"redis+cluster://" + ",".join(f"{server}:6379" for server in sorted(servers))}
+    both = understood(*OVERLAYS)["services"]["presence"]["environment"]
+    assert both["HELIOGRAPH_REDIS_URL"] in urls and "postgres-standby" in both["HELIOGRAPH_POSTGRES_URL"]
 
 
 def test_image_holds_all_programs():
@@ -103,3 +237,26 @@ def test_proxy_goes_to_the_ports_that_the_gateways_listen_on(compose: dict):
     public = int(environment["HELIOGRAPH_GATEWAY_PUBLIC_PORT"])
     published = {str(entry).split(":")[-1].split("/")[0] for entry in compose["services"]["haproxy"]["ports"]}
     assert {str(public), str(public + 1)} <= published
+
+
+@pytest.mark.parametrize("bound, good", [({}, True), ({"HELIOGRAPH_PROXY_CONNECTIONS": "5000"}, True), (
+    {"HELIOGRAPH_PROXY_CONNECTIONS": ""}, False)], ids=["default", "set", "empty"])
+def test_haproxy_takes_its_bound_from_the_environment(compose: dict, bound: dict[str, str], good: bool):
+    assert compose["services"]["haproxy"]["environment"] == {"HELIOGRAPH_PROXY_CONNECTIONS": "100000"}
+    done = run_program("haproxy", "-c", "-f", "Docker/haproxy.cfg", PATH=f"{os.environ['PATH']}:/usr/sbin", **bound)
+    assert (done.returncode == 0) is good, done.stderr
+
+
+def test_open_files_suffice_for_all_connections(compose: dict):
+    files = {name: compose["services"][name]["ulimits"]["nofile"] for name in ("haproxy", "gateway")}
+    assert files["haproxy"] == files["gateway"] and files["haproxy"]["soft"] == files["haproxy"]["hard"]
+    # HAProxy has two for each connection, and some of its own.
+    assert files["haproxy"]["hard"] > 2 * int(compose["services"]["haproxy"]["environment"]["HELIOGRAPH_PROXY_CONNECTIONS"]) + 100
+
+
+def test_the_tls_overlay_mounts_what_the_gateways_read():
+    gateway = understood("tls")["services"]["gateway"]
+    mounted, = (volume.split(":")[1] for volume in gateway["volumes"])
+    named = [gateway["environment"][f"HELIOGRAPH_GATEWAY_TLS_{part}"] for part in ("CERTIFICATE", "KEY")]
+    assert [str(Path(path).parent) for path in named] == [mounted] * 2
+    assert set(gateway["environment"]) <= set(settings("gateway"))

@@ -4,7 +4,8 @@ import json
 import re
 from collections.abc import Callable
 
-from stack_control import Stack
+import pytest
+from stack_control import BINARIES, Stack, run_program
 
 LIMITS = (
     '"actsPerSecond":50,"appId":"APP","attributeChangesPerSecond":20,{certificate}"channelAttributeChangesPerSecond":200,'
@@ -64,7 +65,73 @@ def test_json(make_stack):
     assert list(token) == ["account", "appId", "expiry", "token"] and token["account"] == "anna"
     assert control("user", "disconnect", "--app=APP", "--account=anna") == '{"disconnected":"anna"}'
     assert control("app", "remove", "APP") == '{"removed":"APP"}'
-    assert control("migrate") == '{"applied":[],"waiting":[]}'
+    assert control("migrate") == '{"advice":[],"applied":[],"waiting":[]}'
     versions = json.loads(control("versions").replace("TIME", "0"))
     assert list(versions) == ["clusterLevel", "heldBackBy", "instances", "level"]
     assert {tuple(each) for each in versions["instances"]} == {("host", "id", "kind", "level", "since", "version")}
+    status = json.loads(control("cluster", "status"))
+    assert list(status) == ["advice", "flavour", "sentinels", "servers", "silent", "uncoveredSlots", "wrong"]
+    assert status["flavour"] == "single" and status["wrong"] == [] and len(status["servers"]) == 1
+    assert control("cluster", "reshard-check") == '{"flavour":"single","obstacles":[]}'
+    assert json.loads(control("doctor"))["wrong"] == []
+    sick = control_of(stack.endpoints["redis"]["url"], "doctor", HELIOGRAPH_POSTGRES_URL="postgresql://nobody@127.0.0.1:1/none")
+    assert sick.returncode == 1 and sick.stdout.startswith("wrong: PostgreSQL: ")
+
+
+def control_of(url: str, *arguments: str, **settings: str):
+    """Runs heliographctl for the Redis at `url`."""
+    return run_program(str(BINARIES / "heliographctl"), *arguments, HELIOGRAPH_REDIS_URL=url, **settings)
+
+
+@pytest.mark.parametrize("flavour", ["cluster", "sentinel"])
+def test_all_commands_work_with_any_redis(make_stack, flavour: str):
+    stack = make_stack("--redis", flavour, gateways=1, presence=1, channel_state=1, invitation=1, sip_bridge=0)
+    kinds = {line.split()[0] for line in stack.control("versions").splitlines() if "  level " in line}
+    assert kinds == {"gateway", "presence", "channel-state", "invitation"}
+    assert stack.control("user", "disconnect", f"--app={stack.open_app.id}", "--account=anna")
+    status = stack.control("cluster", "status")
+    lines = status.splitlines()
+    assert not [line for line in lines if line.startswith("wrong:")], status
+    masters = [line for line in lines if "  master  " in line]
+    if flavour == "cluster":
+        assert lines[0] == "Redis is a cluster; masters 3, replicas 3"
+        assert [re.search(r"slots (\S+) \(\d+\), partitions (\S+)", line).groups() for line in masters] == [
+            ("0-5460", "0-7"), ("5461-10921", "8-15"), ("10922-16383", "16-23")]
+        assert all(re.search(r"commands/s  CPU \d+\.\d %", line) and "libraries" in line for line in masters)
+    else:
+        assert lines[0] == "Redis is one master, watched by Sentinels; Sentinels 3, replicas 1"
+        assert len(masters) == 1 and len([line for line in lines if "  Sentinel  says " in line]) == 3
+    assert len([line for line in lines if re.search(r"  replica  \d+ bytes behind, heard of its master \d+ s ago", line)]) == len(masters)
+    check = stack.control("cluster", "reshard-check")
+    assert check == ("nothing stands against moving slots\n" if flavour == "cluster"
+                     else "Redis is one master, watched by Sentinels: there are no slots to move\n")
+
+    # A large channel must not be moved: doctor lists it, and reshard-check exits with 1.
+    script = "for i = 1, 50001 do redis.call('ZADD', KEYS[1], i, i) end"
+    stack.redis("EVAL", script, "1", "{a:APP:c:all}:members")
+    words = "the channel all of APP has 50001 members"
+    assert words in stack.control("doctor")
+    url = stack.endpoints["redis"]["url"]
+    if flavour == "cluster":
+        refused = control_of(url, "cluster", "reshard-check")
+        assert refused.returncode == 1 and words in refused.stdout
+        # A master that is away.
+        stack.kill("redis#2")
+        broken = control_of(url, "cluster", "status", "--json")
+        report = json.loads(broken.stdout)
+        assert broken.returncode == 1 and len(report["silent"]) == 1 and report["wrong"] and len(report["servers"]) == 5
+        lines = control_of(url, "cluster", "status").stdout.splitlines()
+        assert len([line for line in lines if re.search("  (master|replica)  |  replica of a master ", line)]) == 5
+
+
+def test_a_redis_that_is_run_otherwise_is_refused_in_one_line(make_stack):
+    stack = make_stack("--redis", "cluster", "--redis-replicas", "0", gateways=0, presence=0, channel_state=0, invitation=0, sip_bridge=0)
+    node = stack.endpoints["redis"]["nodes"][0]
+    address = f"{node['host']}:{node['port']}"
+    for command in (["versions"], ["user", "disconnect", "--app=a", "--account=b"], ["cluster", "status"], ["cluster", "reshard-check"], ["doctor"]):
+        for url, reason in [(f"redis://{address}", "is a node of a Redis Cluster"), (f"redis+sentinel://{address}/main", "is not a Sentinel")]:
+            refused = control_of(url, *command)
+            assert (refused.returncode, refused.stdout) == (78, "") and reason in refused.stderr
+            assert refused.stderr.startswith("heliographctl: ") and refused.stderr.count("\n") == 1
+    wrong = control_of("redis+cluster://127.0.0.1:1", "cluster", "status")
+    assert wrong.returncode == 69 and wrong.stderr.count("\n") == 1

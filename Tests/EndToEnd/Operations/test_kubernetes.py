@@ -2,6 +2,7 @@
 
 import copy
 import re
+from pathlib import Path
 
 import kubernetes_validate
 import kubernetes_validate.utils
@@ -13,10 +14,10 @@ FOLDER = ROOT / "Docker" / "kubernetes"
 # From the oldest release that the schemas cover to the newest.
 VERSIONS = (kubernetes_validate.utils.all_versions()[0], kubernetes_validate.latest_version())
 SERVICES = ("gateway", "presence", "channel-state", "invitation", "sip-bridge")
-# What the secret `heliograph-stores` holds, by the steps of Docs/operations.md.
+# The files of the secret `heliograph-stores`, by the steps of Docs/operations.md.
 STORES = {
-    "HELIOGRAPH_REDIS_URL": "redis://:secret@redis.example.org:6379",
-    "HELIOGRAPH_POSTGRES_URL": "postgresql://heliograph:secret@postgres.example.org:5432/heliograph",
+    "redis-url": "redis://:secret@redis.example.org:6379\n",
+    "postgres-url": "postgresql://heliograph:secret@postgres.example.org:5432/heliograph\n",
 }
 SERVICE_DEADLINE = 30
 
@@ -46,15 +47,29 @@ def environment(items: list[dict], service: str) -> dict[str, str]:
     """The variables of a pod's process, as Kubernetes would set them."""
     found = {}
     for source in process(items, service)["envFrom"]:
-        if "configMapRef" in source:
-            found |= of_kind(items, "ConfigMap")[source["configMapRef"]["name"]]["data"]
-        else:
-            assert source == {"secretRef": {"name": "heliograph-stores"}}
-            found |= STORES
+        found |= of_kind(items, "ConfigMap")[source["configMapRef"]["name"]]["data"]
     for variable in process(items, service).get("env", []):
         told = variable.get("valueFrom", {}).get("fieldRef", {}).get("fieldPath")
         found[variable["name"]] = "10.1.2.3" if told == "status.hostIP" else variable["value"]
     return found
+
+
+@pytest.fixture(scope="module")
+def secret(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the secret, as Kubernetes would mount them."""
+    folder = tmp_path_factory.mktemp("secret")
+    for name, text in STORES.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def mount(pod: dict) -> str:
+    """Where the only container of a pod has the files of the secret, which its group may read."""
+    volume, = pod["volumes"]
+    assert volume["secret"] == {"secretName": "heliograph-stores", "defaultMode": 0o440}
+    mounted, = pod["containers"][0]["volumeMounts"]
+    assert (mounted["name"], mounted["readOnly"]) == (volume["name"], True)
+    return mounted["mountPath"]
 
 
 def settings(service: str) -> dict[str, str]:
@@ -91,9 +106,12 @@ def test_every_service_runs_and_may_lose_one_pod_at_a_time(items: list[dict]):
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_settings_are_known_and_good(items: list[dict], service: str):
+def test_settings_are_known_and_good(items: list[dict], service: str, secret: Path):
     """The service itself checks them: with one that it refuses, it does not start; of one that it ignores, it tells."""
-    accepted = run_program(str(BINARIES / service), "--check-configuration", **environment(items, service))
+    mounted = mount(pod(items, service))
+    here = {name: value.replace(mounted, str(secret)) for name, value in environment(items, service).items()}
+    assert f"{secret}/redis-url" in here.values()
+    accepted = run_program(str(BINARIES / service), "--check-configuration", **here)
     assert (accepted.returncode, accepted.stderr) == (0, "")
 
 
@@ -101,7 +119,7 @@ def test_settings_are_known_and_good(items: list[dict], service: str):
 def test_all_places_are_set(items: list[dict], service: str):
     """The defaults suit one machine only."""
     places = {name for name in settings(service) if name.endswith(("_URL", "_HOST", "_PORT"))}
-    assert places <= set(environment(items, service))
+    assert places <= {name.removesuffix("_FILE") for name in environment(items, service)}
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -120,7 +138,9 @@ def test_a_pod_has_time_to_stop(items: list[dict], service: str):
     defaults, variables = settings(service), environment(items, service)
     spans = [variables.get(name, defaults[name]) for name in defaults if name.endswith(("_DRAIN", "_LINGER"))]
     seconds = sum(float(re.fullmatch(r"([0-9.]+)s", span)[1]) for span in spans)
-    assert pod(items, service)["terminationGracePeriodSeconds"] >= max(seconds + 15, SERVICE_DEADLINE + 10)
+    before = process(items, service).get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command", ["sleep", "0"])
+    assert before[0] == "sleep" and (service != "gateway" or int(before[1]) > 0)
+    assert pod(items, service)["terminationGracePeriodSeconds"] >= int(before[1]) + max(seconds + 15, SERVICE_DEADLINE + 10)
 
 
 def test_pods_have_no_more_rights_than_they_need(items: list[dict]):
@@ -129,7 +149,8 @@ def test_pods_have_no_more_rights_than_they_need(items: list[dict]):
     user = int(re.search(r"useradd .*--uid (\d+)", (ROOT / "Dockerfile").read_text())[1])
     for each in pods:
         assert each["securityContext"]["runAsNonRoot"] is True
-        assert each["securityContext"]["runAsUser"] == user
+        assert {each["securityContext"][name] for name in ("runAsUser", "runAsGroup", "fsGroup")} == {user}
+        assert each["containers"][0]["resources"]["limits"]["memory"]
         assert each["automountServiceAccountToken"] is False
         # Else variables of the service `gateway` have the names of settings.
         assert each["enableServiceLinks"] is False
@@ -151,13 +172,15 @@ def test_clients_are_told_the_port_at_which_they_reach_gateways(items: list[dict
 
 
 @pytest.mark.parametrize("name", ["expand.yaml", "contract.yaml"])
-def test_migrations_are_called_as_the_program_wants_it(name: str):
-    container = job(name)["spec"]["template"]["spec"]["containers"][0]
-    assert [variable["name"] for variable in container["env"]] == ["HELIOGRAPH_POSTGRES_URL"]
+def test_migrations_are_called_as_the_program_wants_it(name: str, tmp_path: Path):
+    pod = job(name)["spec"]["template"]["spec"]
+    container = pod["containers"][0]
+    assert container["env"] == [{"name": "HELIOGRAPH_POSTGRES_URL_FILE", "value": f"{mount(pod)}/postgres-url"}]
     program, *arguments = container["command"]
     assert ("--contract" in arguments) == (name == "contract.yaml")
     # The same arguments, against a port where nothing answers: the program gets as far as connecting.
     nowhere = [("0" if argument == "60" else argument) for argument in arguments]
-    done = run_program(str(BINARIES / program), *nowhere, HELIOGRAPH_POSTGRES_URL="postgresql://heliograph@127.0.0.1:1/heliograph")
+    (tmp_path / "url").write_text("postgresql://heliograph@127.0.0.1:1/heliograph")
+    done = run_program(str(BINARIES / program), *nowhere, HELIOGRAPH_POSTGRES_URL_FILE=str(tmp_path / "url"))
     assert done.returncode != 0
-    assert "Usage" not in done.stderr, done.stderr
+    assert "Usage" not in done.stderr and "configuration" not in done.stderr, done.stderr

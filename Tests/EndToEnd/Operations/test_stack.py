@@ -8,26 +8,12 @@ import urllib.error
 from pathlib import Path
 
 import pytest
-from stack_control import BINARIES, ROOT, Stack, is_running
+from stack_control import BINARIES, ROOT, Stack, is_running, processes_of
 from waiting import eventually_blocking
 from web import fetch
 
 KINDS = ["presence", "channel-state", "invitation", "sip-bridge"]
-
-
-def processes_of(stack: Stack) -> list[int]:
-    """The processes that carry the stack's mark or work in its data directories, found through /proc alone."""
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/environ", "rb") as file:
-                marked = f"STACK_DIRECTORY={stack.directory}".encode() in file.read().split(b"\0")
-            works_there = os.readlink(f"/proc/{name}/cwd").startswith(f"{stack.directory}/")
-        except OSError:
-            continue
-        if (marked or works_there) and is_running(int(name)):
-            found.append(int(name))
-    return found
+ONE_REDIS = pytest.mark.single_redis("does it to the server named redis; test_stack_stores.py has the stacks with several")
 
 
 def status_of(url: str) -> int:
@@ -44,14 +30,20 @@ def wait_until_whole(stack: Stack) -> None:
     eventually_blocking(lambda: stack.run("status", check=False).returncode == 0, "every member serves", 30)
 
 
+@ONE_REDIS
 def test_endpoints_have_the_promised_shape(stack: Stack):
     found = stack.endpoints
-    assert set(found) == {"gateways", "services", "redis", "postgres", "apps", "sip"}
+    assert set(found) == {"gateways", "api", "services", "redis", "postgres", "apps", "sip"}
     assert [gateway["name"] for gateway in found["gateways"]] == ["gateway#1", "gateway#2"]
     assert all(set(gateway) == {"name", "ws", "http", "pid"} for gateway in found["gateways"])
+    assert len(found["api"]) == 2 and all(url.startswith("http://127.0.0.1:") for url in found["api"])
     assert [service["name"] for service in found["services"]] == [f"{kind}#1" for kind in KINDS]
     assert all(set(service) == {"name", "pid", "http"} for service in found["services"])
-    assert set(found["redis"]) == set(found["postgres"]) == {"url", "pid"}
+    for name, role in (("redis", "master"), ("postgres", "primary")):
+        assert set(found[name]) == {"url", "pid", "nodes"}
+        node, = found[name]["nodes"]
+        assert node == {"name": name, "host": "127.0.0.1", "port": node["port"], "pid": found[name]["pid"], "role": role}
+        assert f"127.0.0.1:{node['port']}" in found[name]["url"]
     assert sorted(app["tokenRequired"] for app in found["apps"]) == [False, True]
     assert all(set(app) == {"appId", "certificate", "tokenRequired"} for app in found["apps"])
     assert stack.token_app.certificate
@@ -65,6 +57,7 @@ def test_every_service_reports_healthy_and_ready(stack: Stack):
             assert status_of(f"{member['http']}/{path}") == 200, f"{member['name']} {path}"
 
 
+@ONE_REDIS
 def test_status_tells_what_is_down_and_start_brings_it_back(make_stack):
     stack = make_stack(gateways=1)
     assert stack.run("status").returncode == 0
@@ -111,6 +104,7 @@ def test_a_member_is_replaced_by_another_release(make_stack, tmp_path):
     assert wrong.returncode == 2 and "must be KIND=DIR" in wrong.stderr
 
 
+@ONE_REDIS
 def test_logs_are_printed(stack: Stack):
     assert "Ready to accept connections" in stack.run("logs", "redis").stdout
     following = subprocess.Popen(
@@ -155,6 +149,7 @@ def test_two_stacks_stand_side_by_side_and_down_leaves_nothing():
     assert not processes_of(second)
 
 
+@ONE_REDIS
 def test_up_cleans_up_after_a_crash(make_stack):
     stack = make_stack(gateways=1)
     # A crash that no code of ours sees: some members die, the record of one start is lost, the rest stays.
@@ -173,6 +168,7 @@ def test_up_cleans_up_after_a_crash(make_stack):
     assert sorted(stack.pids.values()) == sorted(set(stack.pids.values()) & set(processes_of(stack)))
 
 
+@ONE_REDIS
 def test_a_stranger_with_a_recorded_number_is_left_alone(make_stack):
     stack = make_stack(gateways=1)
     stack.kill("sip-bridge#1")
@@ -203,6 +199,7 @@ def children_of(pid: int) -> list[int]:
         ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False).stdout.split()]
 
 
+@ONE_REDIS
 def test_frozen_members_stand_still_with_their_children_until_thawed(make_stack):
     stack = make_stack(gateways=1)
     postmaster, gateway = stack.pids["postgres"], stack.pids["gateway#1"]
@@ -231,6 +228,7 @@ def test_frozen_members_stand_still_with_their_children_until_thawed(make_stack)
     assert not [pid for pid in everything if is_running(pid)]
 
 
+@ONE_REDIS
 def test_stores_are_turned_back_emptied_and_filled(make_stack):
     stack = make_stack("--postgres-disk", "192", gateways=1)
     stack.sql("CREATE TABLE probe (body text)")
@@ -263,6 +261,7 @@ def test_stores_are_turned_back_emptied_and_filled(make_stack):
     assert str(stack.directory) not in Path("/proc/mounts").read_text()
 
 
+@ONE_REDIS
 @pytest.mark.parametrize("reset", [[], ["--reset"]], ids=["silent", "reset"])
 def test_a_partition_cuts_off_one_member_only(make_stack, reset):
     stack = make_stack("--proxies", gateways=2)
@@ -274,12 +273,19 @@ def test_a_partition_cuts_off_one_member_only(make_stack, reset):
     assert status_of(ready[1]) == 200
     stack.run("heal", "gateway#1")
     wait_until_whole(stack)
+    stack.run("partition", "redis", *reset)
+    eventually_blocking(lambda: {status_of(url) for url in ready} == {503}, "no gateway reaches Redis", 30)
+    assert stack.redis("PING") == "PONG"
+    stack.run("heal", "redis")
+    wait_until_whole(stack)
 
 
+@ONE_REDIS
 def test_a_partition_needs_proxies(stack: Stack):
     assert "--proxies" in stack.run("partition", "gateway#1", check=False).stderr
 
 
+@ONE_REDIS
 def test_redis_writes_to_the_disk_as_it_is_told(make_stack, monkeypatch):
     monkeypatch.setenv("HELIOGRAPH_REDIS_FSYNC", "always")
     assert make_stack(gateways=0).redis("CONFIG", "GET", "appendfsync").split() == ["appendfsync", "always"]

@@ -220,13 +220,32 @@ async def test_a_proxy_tells_whose_connection_it_is(make_stack, people, monkeypa
         through_proxy("203.0.113.1")
     with pytest.raises(OSError):
         RawSocket(stack.gateways[0])
-    first.send("ping", 1)
-    assert first.message("pong") == 1
+    # Version 2, as HAProxy sends it, with the same bounds.
+    addresses = socket.inet_aton("203.0.113.3") + socket.inet_aton("127.0.0.1") + b"\x0f\xa0\0\x50"
+    header = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c" + addresses
+    third = RawSocket(stack.gateways[0], before=header)
+    with pytest.raises(OSError):
+        RawSocket(stack.gateways[0], before=header)
+    for raw in (first, third):
+        raw.send("ping", 1)
+        assert raw.message("pong") == 1
+    assert of_gateway(stack, "heliograph_gateway_proxy_refusals_total") == 1
     second.flood(b"\x80\0", 2)
     log = stack.directory / "logs" / "gateway#1.log"
     await eventually(lambda: "203.0.113.2" in log.read_text(), "the log names the client")
-    for raw in (first, second):
+    for raw in (first, second, third):
         raw.close()
+
+
+def test_nobody_else_may_tell_another_address(stack: Stack):
+    """A PROXY header from an address that is no proxy's is no HTTP request."""
+    host, port = stack.gateways[0].removeprefix("ws://").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as raw:
+        raw.sendall(b"PROXY TCP4 203.0.113.1 127.0.0.1 4000 80\r\nGET / HTTP/1.1\r\n\r\n")
+        answer = b""
+        while received := raw.recv(4096):
+            answer += received
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 400 "), answer
 
 
 async def test_made_up_apps_cost_no_queries(make_stack, people):

@@ -200,6 +200,7 @@ async def test_servers_hear_of_their_own_app_only(stack: Stack, people):
             assert not [event for event in server.events if '"last"' in json.dumps(event.content)]
 
 
+@pytest.mark.every_redis
 async def test_the_views_keep_apps_apart(stack: Stack, people):
     first, other = two_apps(stack, "{}';--")
     async with people(stack) as cast:

@@ -1,5 +1,8 @@
 """Finding a gateway: `GET /getaddr`."""
 
+import json
+import urllib.error
+
 import pytest
 from stack_control import Stack
 from waiting import eventually
@@ -15,6 +18,19 @@ def test_every_gateway_lists_all(stack: Stack, listener: str):
         assert {host for host, _ in listed} == {"127.0.0.1"}
         assert all(type(port) is int for _, port in listed)
         assert {port for _, port in listed} == expected
+
+
+@pytest.mark.parametrize("listener", ["ws", "http"])
+def test_those_who_ask_for_a_channel_gather(stack: Stack, listener: str):
+    base = stack.endpoints["gateways"][0][listener].replace("ws://", "http://")
+    listed = discover(base, vid=stack.open_app.id, channel="a b")["web"]
+    assert len(listed) >= 16 and {port for _, port in listed} == {int(address.rsplit(":", 1)[1]) for address in stack.gateways}
+    for query, reason in [
+            ({"channel": "x"}, "channel needs vid"), ({"vid": "a", "channel": ""}, "a channel name must have"),
+            ({"vid": "a", "channel": "x", "app": "a"}, "exclude each other")]:
+        with pytest.raises(urllib.error.HTTPError) as refusal:
+            discover(base, **query)
+        assert refusal.value.code == 400 and reason in json.load(refusal.value)["error"]
 
 
 async def test_a_listed_address_takes_a_login(stack: Stack, people):

@@ -17,6 +17,7 @@ def comings_and_goings(client) -> list[tuple[str, str]]:
     return [(event.type, event.account) for event in client.events if event.type != "channel_msg"]
 
 
+@pytest.mark.every_redis
 @pytest.mark.parametrize("second", [0, 1], ids=["same gateway", "other gateway"])
 async def test_a_second_login_kicks_the_first(stack: Stack, people, second: int):
     async with people(stack) as cast:
@@ -79,6 +80,7 @@ async def test_logout_is_answered_then_closed(stack: Stack, people):
         await eventually(alice.texts, "the message of the absence arrived")
 
 
+@pytest.mark.every_redis
 async def test_resume_on_another_gateway_is_invisible(stack: Stack, people):
     channel = unique("room")
     async with people(stack) as cast:
@@ -254,8 +256,8 @@ async def test_a_killed_gateways_users_resume_elsewhere_or_go_offline(make_stack
         for client in (mover, lost):
             await client.call("user_set_attr", name="_conn_timeout", value="20")
             await client.join(channel)
-        await asyncio.to_thread(stack.kill, "gateway#2")
         killed = time.monotonic()
+        await asyncio.to_thread(stack.kill, "gateway#2")
         await eventually(lambda: mover.closed.is_set() and lost.closed.is_set(), "the connections broke")
         await watcher.tell(mover.account, "while away")
         answer = await mover.resume(gateways[0], channel=channel, after=mover.channel_mark)

@@ -26,6 +26,11 @@ class Verdict:
     defects: Counter = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
+    def add(self, defect: str, text: str) -> None:
+        """One more violation."""
+        self.defects[defect] += 1
+        self.notes.append(f"{defect}: {text}")
+
     @property
     def clean(self) -> bool:
         return not self.defects.total()
@@ -44,8 +49,7 @@ def check(records: list[dict]) -> Verdict:
             if defect == "forgiven":
                 verdict.forgiven += 1
             else:
-                verdict.defects[defect] += 1
-                verdict.notes.append(f"{defect}: {text}")
+                verdict.add(defect, text)
     return verdict
 
 

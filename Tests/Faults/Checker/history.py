@@ -8,11 +8,12 @@ Every record has `kind` and times in seconds of one monotonic clock. Who writes 
 | mail | who, session, t, sender, n, stale | an instant message was shown; stale: at or below what the client had seen |
 | event | who, session, t, channel, type, account, n, name, stale | a channel event came |
 | call | who, session, t, call, verb | an event of an invitation came |
-| in, out | who, channel, t, listed / why | from here on, until here, all that happens in the channel must reach this user |
+| in | who, channel, t, asked, listed | from here on all that happens in the channel must reach this user; what happened since `asked`, when the join or the resume was asked for, may reach it too |
+| out | who, channel, t, why | until here all that happens in the channel must reach this user |
 | open, closed | who, connection, session, t, gateway / reason, code, wanted | a connection logged in or resumed; it ended |
-| fault | name, t0, t1, frozen, forgive | what was broken, until `t1`; what was acknowledged between `forgive` may be lost |
+| fault | name, t0, t1, frozen, forgive, twice, lapse | what was broken, until `t1`; what was acknowledged between `forgive` may be lost, messages sent between `twice` may come twice; for how many seconds a connection may go on sending after a login elsewhere, or after the fault |
 | phase | name, t | load, settle, reconnect, end |
-| audit | what, t, listed, truth | a list of the cluster beside what the users know to be true |
+| audit | what, t, listed, truth, after | a list of the cluster beside what the users know to be true; they agreed after so many seconds |
 | lag | t, seconds | the population itself stood still |
 | violation | who, text | a client was sent what no server may send |
 

@@ -39,17 +39,18 @@ def stream(history: Records, name: str, acts: list[dict], seen: list[dict]) -> I
     first: dict[int, dict] = {}
     shown = set()
     highest = -1
+    excused = {act["n"] for act in acts if history.may_come_twice(act["t0"])}
     for record in seen:
         n = record["n"]
         if (record["session"], n) in shown:
-            yield "repeated", f"{name}: {n}"
+            yield "forgiven" if n in excused else "repeated", f"{name}: {n}"
         elif n in first:
             # What was not acknowledged comes again at the next login, and only then.
             continue
         else:
             first[n] = record
             if n < highest:
-                yield "reordered", f"{name}: {n} after {highest}"
+                yield "forgiven" if n in excused else "reordered", f"{name}: {n} after {highest}"
             highest = max(highest, n)
         shown.add((record["session"], n))
     for act in acts:

@@ -42,6 +42,17 @@ class Records:
         """Whether what was acknowledged at this time may be lost, because a store was turned back or emptied."""
         return any(fault.get("forgive") and fault["forgive"][0] <= t <= fault["forgive"][1] for fault in self.faults)
 
+    def may_come_twice(self, t: float) -> bool:
+        """Whether a message of this time may be delivered twice, or late, because a master that was suspended and replaced still had it."""
+        return any(fault.get("twice") and fault["twice"][0] <= t <= fault["twice"][1] for fault in self.faults)
+
+    def silenced(self, t: float) -> float:
+        """When a connection may no longer send whose account has logged in elsewhere at a time: when its gateway has heard of that, and
+        later if the gateway could hear nothing then."""
+        return max((
+            (fault["t1"] if fault["t0"] - fault["lapse"] <= t <= fault["t1"] else t) + fault["lapse"]
+            for fault in self.faults if "lapse" in fault), default=t)
+
     def under_way(self, act: dict) -> float:
         """Seconds that an acknowledged message may take to those who don't leave before."""
         disturbed = any(fault["t0"] <= act["t1"] + 1 and act["t0"] <= fault["t1"] + HEALING for fault in self.faults)

@@ -19,8 +19,10 @@ def moves(history: Records) -> Iterator[Defect]:
         lambda r: (r["who"], r["channel"]))
     begins = {(mark["who"], mark["channel"], mark["t"]): mark for mark in history.of_kind["in"]}
     for observer, channel, start, end in intervals(history):
-        present = set(begins[observer, channel, start].get("listed") or ())
-        known = begins[observer, channel, start].get("listed") is not None
+        begin = begins[observer, channel, start]
+        present, known = set(begin["listed"] or ()), begin["listed"] is not None
+        # Its gateway may have been frozen when the answer came, whose list is then as old as the question.
+        since = begin["asked"]
         seen_leaves: Counter = Counter()
         for event in events.get((observer, channel), []):
             who = event["account"]
@@ -38,24 +40,24 @@ def moves(history: Records) -> Iterator[Defect]:
                 continue
             seen_leaves[who] += 1
             own = marks.get((who, channel), [])
-            reasons = leaves(own, start, event["t"]) + undone_joins(moved, channel, start)
+            reasons = leaves(own, since, event["t"]) + undone_joins(moved, channel, since)
             reasons += sum(t + SHORTEST_ABSENCE - 1 <= event["t"] for _, t, _ in absences.get(who, []))
             if seen_leaves[who] > reasons and not forgiven:
                 seen_leaves[who] -= 1
                 yield "flaps", f"{observer} saw {who} leave {channel} at {event['t']:.2f}, who had not"
 
 
-def leaves(marks: list[dict], start: float, until: float) -> int:
-    """How often a user went out of a channel in the time that an observer saw."""
+def leaves(marks: list[dict], since: float, until: float) -> int:
+    """How often a user went out of a channel in the time of which an observer may have been told."""
     # A leave from before that time may have been carried out within it.
-    before = [mark["kind"] for mark in marks if mark["t"] <= start][-1:] == ["out"]
-    return before + sum(mark["kind"] == "out" and start < mark["t"] <= until for mark in marks)
+    before = [mark["kind"] for mark in marks if mark["t"] <= since][-1:] == ["out"]
+    return before + sum(mark["kind"] == "out" and since < mark["t"] <= until for mark in marks)
 
 
-def undone_joins(moved: list[dict], channel: str, start: float) -> int:
-    """Joins of a channel that timed out after `start`: they are undone, which the others see as a leave."""
+def undone_joins(moved: list[dict], channel: str, since: float) -> int:
+    """Joins of a channel that timed out after `since`: they are undone, which the others see as a leave."""
     return sum(
-        act["act"] == "join" and act.get("channel") == channel and start < act["t1"]
+        act["act"] == "join" and act.get("channel") == channel and since < act["t1"]
         and (act["ok"] is None or not act["ok"] and act["reason"] in UNKNOWN) for act in moved)
 
 
@@ -89,7 +91,7 @@ def doubles(history: Records, logins: dict[str, list[dict]]) -> Iterator[Defect]
             if closed.get((who, older["connection"]), math.inf) > min(history.reconnect, history.end - 1):
                 yield "other", f"{who}: connection {older['connection']} stayed after {newer['connection']} logged in"
             for act in acts.get(who, []):
-                if act["connection"] == older["connection"] and act["asked"] > newer["t"] and act["act"] == "poke":
+                if act["connection"] == older["connection"] and act["asked"] > history.silenced(newer["t"]) and act["act"] == "poke":
                     yield "other", f"{who}: connection {older['connection']} still sent at {act['asked']:.2f}"
 
 

@@ -40,8 +40,12 @@ def closed(who: str, t: float, reason: object = None, *, connection: int = 1, wa
             "wanted": wanted, "resuming": resuming}
 
 
-def here(who: str, t: float, *listed: str) -> dict:
-    return {"kind": "in", "who": who, "channel": "room", "t": t, "listed": [who, *listed]}
+def here(who: str, t: float, *listed: str, asked: float | None = None) -> dict:
+    return {"kind": "in", "who": who, "channel": "room", "t": t, "asked": t - 0.1 if asked is None else asked, "listed": [who, *listed]}
+
+
+def gone(who: str, t: float, why: str = "leaves") -> dict:
+    return {"kind": "out", "who": who, "channel": "room", "t": t, "why": why}
 
 
 def good() -> list[dict]:
@@ -62,11 +66,11 @@ def good() -> list[dict]:
     records += [act("join", "carol", 5.0), here("carol", 5.1, "alice", "bob")]
     records += [told("carol", n, 2.2 + n) for n in range(4, 17)]
     records += [event(who, "channel_user_join", "carol", 5.1) for who in ("alice", "bob")]
-    records += [{"kind": "out", "who": "carol", "channel": "room", "why": "leaves", "t": 18.5}, act("leave", "carol", 18.5)]
+    records += [gone("carol", 18.5), act("leave", "carol", 18.5)]
     records += [event(who, "channel_user_leave", "carol", 18.6) for who in ("alice", "bob")]
     # Dave is away for long: others see that, and his session is over.
     records += [act("join", "dave", 1.5), here("dave", 1.6, "alice", "bob"), event("alice", "channel_user_join", "dave", 1.6)]
-    records += [{"kind": "out", "who": "dave", "channel": "room", "why": "gone", "t": 2.0}, closed("dave", 2.0)]
+    records += [gone("dave", 2.0, "gone"), closed("dave", 2.0)]
     records += [event("alice", "channel_user_leave", "dave", 22.5), closed("dave", 30.0, "bad_line", resuming=True)]
     # A call that is refused, and one that is accepted.
     records += [act("invite", "alice", 3.0, call="c1", peer="bob"), ring("bob", "invite", 3.1),
@@ -101,6 +105,15 @@ def find(kind: str, /, **fields: object):
     return found[0]
 
 
+def answered_late(asked: float) -> list[dict]:
+    """Erin's join is answered at 23, with the list of when it was `asked`; what Frank did since then follows."""
+    frank = [here("frank", 20.1, "alice", "bob"), gone("frank", 20.6), here("frank", 20.7, "alice", "bob"), gone("frank", 20.9)]
+    moves = [("join", 20.1), ("leave", 20.6), ("join", 20.7), ("leave", 20.9)]
+    events = [event(who, f"channel_user_{kind}", "frank", t) for kind, t in moves for who in ("alice", "bob")]
+    events += [event("erin", f"channel_user_{kind}", "frank", 23.1) for kind, _ in moves[1:]]
+    return [*frank, *events, here("erin", 23.0, "alice", "bob", "frank", asked=asked)]
+
+
 MISSING = find("mail", n=7)
 DEFECTS = {
     "a message is lost": ("lost", lambda h: without(h, MISSING)),
@@ -126,6 +139,7 @@ DEFECTS = {
     "one who stays is said to leave": ("flaps", lambda h: [*h, event("alice", "channel_user_leave", "bob", 22.0)]),
     "a join is told twice": ("flaps", lambda h: [*h, event("alice", "channel_user_join", "bob", 22.0)]),
     "a join is never told": ("flaps", lambda h: without(h, find("event", who="bob", type="channel_user_join", account="carol"))),
+    "leaves from before a join was asked for": ("flaps", lambda h: [*h, *answered_late(20.95)]),
     "a leave is told twice": ("flaps", lambda h: [*h, event("bob", "channel_user_leave", "carol", 19.0)]),
     "a ghost is listed": ("ghosts", lambda h: [*h, {"kind": "audit", "what": "psql", "t": 56.0, "listed": ["dave"], "truth": []}]),
     "a user is missing": ("other", lambda h: [*h, {"kind": "audit", "what": "psql", "t": 56.0, "listed": [], "truth": ["bob"]}]),
@@ -133,6 +147,10 @@ DEFECTS = {
     "a session is forgotten": ("kicked", lambda h: [*h, closed("bob", 24.0), closed("bob", 25.0, "bad_line", resuming=True)]),
     "two sessions of one account live": ("other", lambda h: without(h, find("closed", who="erin"))),
     "an old session still sends": ("other", lambda h: [*h, act("poke", "erin", 2.05)]),
+    "an old session still sends after its moment": (
+        "other", lambda h: [*without(h, FAULT), FAULT | {"lapse": 0.1}, act("poke", "erin", 2.15)]),
+    "an old session still sends long after the fault": (
+        "other", lambda h: [*without(h, FAULT), FAULT | {"t0": 1.5, "t1": 5.0, "lapse": 0.5}, act("poke", "erin", 5.6)]),
     "a call never ends for its caller": ("other", lambda h: without(h, find("call", verb="invite_refuse"))),
     "a call ends twice for its caller": ("other", lambda h: [*h, ring("alice", "invite_failed", 20.0)]),
     "a call ends twice for the callee": ("other", lambda h: [*h, ring("bob", "invite_bye", 20.0)]),
@@ -159,10 +177,16 @@ PARDONED = {
     "the population stood still": lambda h: [
         *h, {"kind": "lag", "t": 24.0, "seconds": 5.0}, act("get", "bob", 20.0, ok=False, took=13, reason="timeout")],
     "a store forgot the message": lambda h: [*without(h, FAULT, MISSING), FAULT | {"forgive": [8.5, 10.0]}],
+    "a master that was suspended still had it": lambda h: [
+        *without(h, FAULT), FAULT | {"twice": [8.5, 10.0]}, mail("alice", "bob", 7, 12.0)],
+    "a connection still sends for a moment": lambda h: [*without(h, FAULT), FAULT | {"lapse": 0.1}, act("poke", "erin", 2.05)],
+    "a connection sends when its gateway hears again": lambda h: [
+        *without(h, FAULT), FAULT | {"t0": 1.5, "t1": 5.0, "lapse": 0.5}, act("poke", "erin", 5.2)],
     "one who leaves misses what is under way": lambda h: without(h, find("event", who="carol", n=16)),
     "an unknown outcome": lambda h: [
         *h, act("send", "alice", 25.0, ok=False, reason="timeout", to="bob", n=21),
         act("send", "alice", 26.0, ok=None, reason="connection lost", to="bob", n=22), mail("alice", "bob", 22, 26.5)],
+    "a join is answered when its gateway is thawed": lambda h: [*h, *answered_late(20.2)],
     "a join that timed out is undone": lambda h: [
         *h, act("join", "carol", 20.0, ok=False, took=8, reason="timeout", channel="room"),
         *[event(who, f"channel_user_{kind}", "carol", 28.2) for kind in ("join", "leave") for who in ("alice", "bob")]],

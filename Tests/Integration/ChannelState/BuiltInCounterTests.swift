@@ -132,7 +132,7 @@ import Testing
             // The command is delivered to another instance.
             let join = JoinChannel(actor: bob.actor, channel: scene.room.name)
             _ = try await scene.stage.connection.execute(
-                PostedCommand.command(for: join, id: CommandID("j1")))
+                PostedCommand.command(on: .single, for: join, id: CommandID("j1")))
             try await scene.told("_member_num", ["bob _member_num=2"])
         }
     }

@@ -82,7 +82,8 @@ import Testing
             let alice = try await stage.login("alice", on: gateway)
             let join = JoinChannel(actor: alice.actor, channel: room.name)
             for _ in 0..<10 {
-                _ = try await stage.connection.execute(PostedCommand.command(for: join, id: CommandID("j1")))
+                _ = try await stage.connection.execute(
+                    PostedCommand.command(on: .single, for: join, id: CommandID("j1")))
             }
             try await waitUntil("the stream to be empty") {
                 try await stage.redis("XLEN", KeySpace.posts(.channelState)).int == 0 ? nil : "commands left"

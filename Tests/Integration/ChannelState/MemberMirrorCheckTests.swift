@@ -36,20 +36,13 @@ import Testing
 
     /// Does one round of the check.
     private func check(_ stage: ServicesStage) async throws {
-        let functions = ChannelFunctions(redis: stage.connection)
-        let counters = ChannelCounters(
-            functions: functions,
-            timers: ServiceTimers(service: .channelState, connection: stage.connection, logger: ServicesStage.silent))
-        let reassertion = MembershipReassertion(
-            functions: functions,
-            attributes: ChannelAttributeCache(functions: functions, store: AttributeStore(pool: stage.pool)),
-            timers: counters.timers, counters: counters, logger: ServicesStage.silent)
+        let reassertion = stage.reassertion
         let uptime = RedisUptime(connection: stage.connection)
         let asking = Task { try await uptime.run() }
-        try await waitUntil("an answer") { uptime.since == nil ? "none" : nil }
+        try await waitUntil("an answer") { await uptime.since(ofSlot: 0) == nil ? "none" : nil }
         let check = MemberMirrorCheck(
-            functions: functions, store: MirrorStore(pool: stage.pool), reassertion: reassertion, uptime: uptime,
-            settling: .zero)
+            functions: reassertion.functions, store: MirrorStore(pool: stage.pool), reassertion: reassertion,
+            uptime: uptime, settling: .zero)
         try await check.round {}
         asking.cancel()
         _ = try await asking.value

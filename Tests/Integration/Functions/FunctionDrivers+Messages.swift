@@ -18,12 +18,12 @@ extension FunctionDrivers {
         var arguments = [gateway]
         for number in users {
             arguments += [
-                .string(command.isEmpty ? "" : "\(command)-\(number)"), "s1", line, .int(life), .int(entries),
-                .int(Limits.mailboxBytes),
+                .string(tag(number)), .string(command.isEmpty ? "" : "\(command)-\(number)"), "s1", line, .int(life),
+                .int(entries), .int(Limits.mailboxBytes),
             ]
         }
         return .function(
-            "messages_to_users", keys: users.flatMap { [tag($0), tag($0)] }, arguments: arguments)
+            "messages_to_users", keys: users.map(tag), arguments: arguments)
     }
 
     private static func clear(_ versions: [Int64]) -> RedisCommand {
@@ -131,8 +131,7 @@ extension FunctionDrivers {
         ])
         func say(_ function: String = "message_to_channel") -> RedisCommand {
             .function(
-                function, keys: ["{c}", "{u0}"],
-                arguments: ["", "anna", 7, "s1", gateway, 0, 1_000_000, body])
+                function, keys: ["{c}"], arguments: ["", "anna", 7, "s1", gateway, 0, 1_000_000, body, ""])
         }
         // Slightly more than a log keeps, so that the next message trims it.
         for _ in 0..<21 { try await times.all((0..<100).map { _ in say() }) }

@@ -121,6 +121,8 @@ extension FunctionDrivers {
         try await times.expectShort("session_forgot", tag, "s1", other)
         try await prepare()
         try await times.expectShort("session_exit", tag, "s1", other, 3)
+        try await prepare()
+        try await times.expectShort("session_restored", tag, "s1", .string(long("channel")))
         try await times.expectShort("session_acts", tag, 0, "s1", gateway)
     }
 }

@@ -13,7 +13,7 @@ import Testing
 /// No function blocks Redis for more than 5 ms, even when the data it works on is at its bounds.
 @Suite(.timeLimit(.minutes(2))) struct FunctionTimesTests {
     enum Library: String, CaseIterable {
-        case messages, gateways, timers, streams, sessions, channels, memberships, calls, instances
+        case messages, gateways, timers, streams, sessions, channels, memberships, calls, instances, api
 
         var library: RedisFunctionLibrary {
             switch self {
@@ -26,6 +26,7 @@ import Testing
             case .memberships: .memberships
             case .calls: .calls
             case .instances: .instances
+            case .api: .api
             }
         }
 
@@ -46,6 +47,7 @@ import Testing
             case .memberships: try await FunctionDrivers.memberships(times)
             case .calls: try await FunctionDrivers.calls(times)
             case .instances: try await FunctionDrivers.instances(times)
+            case .api: try await FunctionDrivers.api(times)
             }
         }
     }

@@ -18,7 +18,7 @@ import Testing
 
     @Test func aShardServesClientsWhileTheOtherWaits() async throws {
         let redis = try await RedisServer(appendOnly: false)
-        let operating = RedisConnection(
+        let operating = RedisCluster(
             configuration: try redis.configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             libraries: [.leases], logger: ServicesStage.silent)
         operating.start()
@@ -61,7 +61,7 @@ import Testing
         try await redis.remove()
     }
 
-    private static func setUser(_ rights: [String], _ connection: RedisConnection) async throws {
+    private static func setUser(_ rights: [String], _ connection: RedisCluster) async throws {
         let words = ["SETUSER", "gateway"] + rights
         _ = try await connection.execute(RedisCommand("ACL", arguments: words.map { .string($0) }))
     }

@@ -27,7 +27,7 @@ import Testing
     /// Presence does not notice the end of a gateway that never had a lease: it would keep the sessions of its clients online.
     @Test func clientsAreServedOnlyUnderALease() async throws {
         let redis = try await RedisServer(appendOnly: false)
-        let operating = RedisConnection(
+        let operating = RedisCluster(
             configuration: try redis.configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             libraries: [.leases], logger: ServicesStage.silent)
         operating.start()

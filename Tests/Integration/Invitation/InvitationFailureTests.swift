@@ -13,7 +13,7 @@ import Testing
             let bob = try await stage.login("bob")
             func deliverThrice(_ verb: CallVerb, by actor: Actor, to peer: String, id: String) async throws {
                 let act = CallAct(verb: verb, actor: actor, channel: stage.channel, peer: peer, extra: "x")
-                let command = PostedCommand.command(for: act, id: CommandID(id))
+                let command = PostedCommand.command(on: .single, for: act, id: CommandID(id))
                 for result in await stage.connection.execute([command, command, command]) { _ = try result.get() }
             }
             try await deliverThrice(.invite, by: alice, to: "bob", id: "i")
@@ -46,7 +46,7 @@ import Testing
             let time = try await stage.connection.execute(RedisCommand("TIME")).array?.first?.int ?? 0
             _ = try await stage.connection.execute(
                 PostedCommand.command(
-                    for: act, id: CommandID("late"), deadline: RedisTime(milliseconds: (time - 1) * 1000)))
+                    on: .single, for: act, id: CommandID("late"), deadline: RedisTime(milliseconds: (time - 1) * 1000)))
             try await stage.startInstance()
             try await stage.act(.invite, by: alice, to: "carol")
             #expect(try await stage.mail(of: "bob") == [])

@@ -84,7 +84,7 @@ import Testing
                 let report = PhoneReport(call: call, bridge: bridge.id, act: act, extra: "", record: PhoneRecord())
                 for _ in 0..<3 {
                     _ = try await stage.connection.execute(
-                        PostedCommand.command(for: report, id: CommandID("repeated-\(act)")))
+                        PostedCommand.command(on: .single, for: report, id: CommandID("repeated-\(act)")))
                 }
                 try await waitUntil("all are taken") {
                     let posts = RedisCommand("XLEN", .string(KeySpace.posts(.invitation)))
@@ -97,7 +97,7 @@ import Testing
 
     @Test func ringLimitIsTheTrunks() async throws {
         try await InvitationStage.runWithBridge { stage, bridge in
-            try await stage.setTrunk(ringSeconds: 1)
+            try await stage.setTrunk(ringTime: .seconds(1))
             let alice = try await stage.login("alice")
             let call = try await bridge.claimCall(of: alice)
             #expect(try await bridge.report(.ringing, in: call))

@@ -110,7 +110,7 @@ import Testing
 
     @Test func aCallEndsAfterTheLongestTime() async throws {
         try await InvitationStage.run { stage in
-            try await stage.setTrunk(policy: Self.policy { $0.longestCall = 1 })
+            try await stage.setTrunk(policy: Self.policy { $0.longestCall = .seconds(1) })
             let bridge = try await StageBridge(on: stage)
             let alice = try await stage.login("alice")
             try await stage.act(.invite, by: alice, to: "+49301")

@@ -31,7 +31,7 @@ actor InvitationStage {
     nonisolated let redis: RedisServer
     nonisolated let pool: PostgresPool
     nonisolated let postgresURL: String
-    nonisolated let connection: RedisConnection
+    nonisolated let connection: RedisCluster
     nonisolated let messages: MessageStore
     nonisolated let app: AppID
     nonisolated let channel: ChannelName
@@ -69,7 +69,7 @@ actor InvitationStage {
             configuration: try PostgresConfiguration(url: postgresURL), connections: 1, logger: logger)
         _ = try await Migrations(pool: pool, level: ClusterLevel.current).apply()
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let connection = RedisConnection(
+        let connection = RedisCluster(
             configuration: try redis.configuration, eventLoop: loop,
             libraries: [.messages, .leases, .streams],
             logger: logger)

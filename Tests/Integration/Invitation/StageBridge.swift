@@ -157,12 +157,12 @@ extension InvitationStage {
     }
 
     /// Gives the app a trunk.
-    nonisolated func setTrunk(ringSeconds: Int = 60, policy: PhonePolicy = PhonePolicy()) async throws {
+    nonisolated func setTrunk(ringTime: Duration = .seconds(60), policy: PhonePolicy = PhonePolicy()) async throws {
         if try await AppStore(pool: pool).find(app) == nil {
             try await AppStore(pool: pool).create(id: app, certificate: "c", tokenRequired: false)
         }
         var trunk = SIPTrunk(app: app, host: "127.0.0.1")
-        trunk.ringSeconds = ringSeconds
+        trunk.ringTime = ringTime
         trunk.policy = policy
         try await TrunkStore(pool: pool).set(trunk)
     }

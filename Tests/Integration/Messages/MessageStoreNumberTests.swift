@@ -32,4 +32,23 @@ import Testing
             #expect(try await scene.read(fresh: true).entries.map(\.version) == [next])
         }
     }
+
+    /// A master that was replaced while it was suspended may number something, by the clock, before it hears of that.
+    @Test func inAClusterAVersionIsAtLeastTheClock() async throws {
+        try await RedisClusterScene.run(masters: 1) { scene in
+            let client = try RedisCluster(
+                url: scene.servers.url, eventLoop: scene.cluster.eventLoop, libraries: [.messages],
+                logger: RedisScene.logger)
+            client.start()
+            var message = UserMessage(
+                to: UserKey(app: try AppID("app"), account: try Account("bob")), line: "hello",
+                timeToLive: .milliseconds(60_000), condition: .always)
+            message.bounds = MailboxBounds(entries: 100)
+            let store = MessageStore(connection: client)
+            let first = try await store.sendToUser(message).version
+            try await letPass(.milliseconds(100), "the clock gets ahead of the next number")
+            #expect(try await store.sendToUser(message).version >= first + 100)
+            await client.close()
+        }
+    }
 }

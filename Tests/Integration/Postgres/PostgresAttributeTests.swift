@@ -55,6 +55,30 @@ import Testing
         await pool.close()
     }
 
+    @Test func compareAndSet() async throws {
+        let pool = try await PostgresServer.shared.migratedPool()
+        let store = AttributeStore(pool: pool)
+        let user = UserKey(app: app, account: account)
+        func of(_ command: String, _ value: String) throws -> UserAttributeChange {
+            UserAttributeChange(command: CommandID(command), user: user, change: try set("a", value))
+        }
+        #expect(try await store.changeUserAttribute(of("e1", "1"), if: "0") == nil)
+        let first = try #require(try await store.changeUserAttribute(of("e2", "1"), if: nil))
+        #expect(try await store.changeUserAttribute(of("e3", "2"), if: nil) == nil)
+        #expect(try await store.changeUserAttribute(of("e4", "2"), if: "1") == first + 1)
+        // A redelivered command has its own change before it, and gets its version again.
+        #expect(try await store.changeUserAttribute(of("e4", "2"), if: "1") == first + 1)
+        #expect(try await store.userAttributes(user).attributes.map(\.value) == ["2"])
+
+        let channel = try change("f1", "room", set("a", "1"))
+        #expect(try await store.changeChannelAttribute(channel, if: "x") == nil)
+        let version = try #require(try await store.changeChannelAttribute(channel, if: nil))
+        let cleared = try change("f2", "room", delete("a"))
+        #expect(try await store.changeChannelAttribute(cleared, if: "1") == version + 1)
+        #expect(try await values(store, "room") == [:])
+        await pool.close()
+    }
+
     @Test func appliedOncePerCommand() async throws {
         let pool = try await PostgresServer.shared.migratedPool()
         let store = AttributeStore(pool: pool)

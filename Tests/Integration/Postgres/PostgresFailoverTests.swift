@@ -177,6 +177,34 @@ import Testing
         }
     }
 
+    /// `heliographctl doctor` asks each server of the URL, whatever it is.
+    @Test(.timeLimit(.minutes(1)))
+    func eachServerIsInspected() async throws {
+        try await Self.withPair { pair in
+            let inspector = PostgresInspector(
+                try PostgresConfiguration(url: pair.url),
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            try await pair.primary.set("synchronous_standby_names", to: "ANY 1 (\(PostgresServer.standbyName))")
+            try await waitUntil("the pair to be well") {
+                let found = try await inspector.inspect()
+                return found.wrong + found.advice == [] ? nil : "\(found)"
+            }
+            try await pair.standby.promote()
+            let (first, second) = ("127.0.0.1:\(pair.primary.port)", "127.0.0.1:\(pair.standby.port)")
+            let both =
+                "\(first) and \(second) are primaries: stop the one that was replaced, and let it follow the other"
+            let waits = "waits for a standby at each commit (synchronous_standby_names), and none is connected"
+            try await waitUntil("two primaries to be found") {
+                let found = try await inspector.inspect()
+                return found.wrong.contains(both) && found.wrong.contains("\(first) \(waits)") ? nil : "\(found)"
+            }
+            try await pair.primary.kill()
+            let found = try await inspector.inspect()
+            #expect(found.wrong.count == 2 && found.wrong[0].hasPrefix("\(first) does not answer: "))
+            #expect(found.wrong.last == "no standby follows \(second)")
+        }
+    }
+
     /// What a failover loses of the mirrors is corrected; what it loses of attributes is lost.
     @Test(.timeLimit(.minutes(1)))
     func mirrorsDoNotWaitForAnAbsentStandby() async throws {

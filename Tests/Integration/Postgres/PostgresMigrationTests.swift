@@ -83,6 +83,41 @@ import Testing
         await pool.close()
     }
 
+    @Test func whatWasAppliedBeforeAFailureStays() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        let wrong = Migration(
+            9002, "9002_wrong", Array("-- expand, readers_from 1\nCREATE TABLE apps (id bigint)".utf8))
+        let failing = Migrations(pool: pool, level: 1, migrations: Migration.all + [Self.expand, wrong])
+        let failure = await #expect(throws: PostgresError.self) { try await failing.apply() }
+        #expect(failure?.code == "42P07" && failure?.message.hasPrefix("9002_wrong: ") == true)
+        let next = Migrations(pool: pool, level: 1, migrations: Migration.all + [Self.expand])
+        #expect(try await next.check() == [])
+        #expect(try await next.apply() == [])
+        await pool.close()
+    }
+
+    /// A transaction that goes on using a table delays the migration, but nobody else.
+    @Test func aMigrationThatWaitsForALockLetsOthersPass() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 2)
+        let other = PostgresPool(configuration: pool.configuration, connections: 1, logger: Logger(label: "test"))
+        _ = try await other.query("BEGIN")
+        _ = try await other.query("SELECT FROM apps")
+        let wider = Migration(
+            9001, "9001_wider", Array("-- expand, readers_from 1\nALTER TABLE apps ADD COLUMN more text".utf8))
+        let next = Migrations(pool: pool, level: 1, migrations: Migration.all + [wider])
+        async let applied = next.apply()
+        try await waitUntil("the migration to wait") {
+            let waiting = try await pool.query("SELECT FROM pg_locks WHERE NOT granted AND relation = 'apps'::regclass")
+            return waiting.isEmpty ? "nobody waits" : nil
+        }
+        let passed = try? await pool.query("SELECT FROM apps")
+        _ = try await other.query("COMMIT")
+        #expect(passed != nil)
+        #expect(try await applied == ["9001_wider"])
+        await other.close()
+        await pool.close()
+    }
+
     @Test func aTableOfAnEarlierBuildGetsTheColumn() async throws {
         let pool = try await PostgresServer.shared.migratedPool(connections: 1)
         try await pool.query("ALTER TABLE schema_migrations DROP COLUMN readers_from")

@@ -22,7 +22,7 @@ import Testing
         var trunk = SIPTrunk(app: app, host: "sip.example.org", port: 5070, transport: .tcp)
         (trunk.authUser, trunk.secret, trunk.fromDomain) = ("u", "s'--", "example.org")
         (trunk.register, trunk.acceptDigest, trunk.trace, trunk.isOfOpenApp) = (true, true, true, true)
-        (trunk.dtmf, trunk.srtp, trunk.ringSeconds) = (.info, .required, 7)
+        (trunk.dtmf, trunk.srtp, trunk.ringTime) = (.info, .required, .seconds(7))
         (trunk.assertedIdentity, trunk.privacy) = ("sip:+4930@example.org", "id")
         for numbers in [PhonePolicy.Numbers.unsaid, .any, .listed([]), .listed(["+49", "110"])] {
             (trunk.policy.callees, trunk.policy.callers) = (numbers, numbers)
@@ -33,7 +33,7 @@ import Testing
         trunk.policy.newCallsPerUser = 1
         trunk.policy.callsPerApp = 2
         trunk.policy.newCallsPerApp = 3
-        trunk.policy.longestCall = 4
+        trunk.policy.longestCall = .seconds(4)
         try await store.set(trunk)
         let found = try #require(try await store.find(app))
         #expect(found.updatedAt > 1_600_000_000_000)

@@ -166,37 +166,6 @@ import Testing
         await pool.close()
     }
 
-    /// The next release divides the table of calls by time, and processes of this one must be able to write into it.
-    @Test func callsCanBeDividedByTime() async throws {
-        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
-        for sql in [
-            "ALTER TABLE calls DROP CONSTRAINT calls_pkey",
-            "ALTER TABLE calls RENAME TO calls_before",
-            "CREATE TABLE calls (LIKE calls_before INCLUDING DEFAULTS, PRIMARY KEY (app, id, started_at)) "
-                + "PARTITION BY RANGE (started_at)",
-            "ALTER TABLE calls ATTACH PARTITION calls_before FOR VALUES FROM (MINVALUE) TO ('2024-01-01')",
-            "CREATE TABLE calls_after PARTITION OF calls FOR VALUES FROM ('2024-01-01') TO (MAXVALUE)",
-        ] {
-            try await pool.query(sql)
-        }
-        let store = CallStore(pool: pool)
-        for (id, milliseconds) in [("old", 1_700_000_000_000), ("new", 4_000_000_000_000)] {
-            let startedAt = RedisTime(milliseconds: Int64(milliseconds))
-            var call = CallRecord(
-                id: id, channel: ChannelKey(app: try AppID("app"), name: try ChannelName("room")),
-                caller: CallRecord.Party("a"), callee: CallRecord.Party("b"), startedAt: startedAt)
-            try await store.record(call)
-            call.endedAt = startedAt + .seconds(1)
-            try await store.record(call)
-        }
-        #expect(try await pool.query("SELECT FROM calls WHERE ended_at IS NOT NULL").count == 2)
-        #expect(try await pool.query("SELECT FROM calls_before").count == 1)
-        // Rows of two parts can have the same ctid.
-        #expect(try await store.prune(olderThanDays: 1, limit: 1) == 1)
-        #expect(try await pool.query("SELECT id FROM calls").map { try $0.string("id") } == ["new"])
-        await pool.close()
-    }
-
     @Test func mirrorsSkipStaleRows() async throws {
         let pool = try await PostgresServer.shared.migratedPool(connections: 4)
         let store = MirrorStore(pool: pool)

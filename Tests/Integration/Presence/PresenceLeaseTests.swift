@@ -78,6 +78,24 @@ import Testing
         }
     }
 
+    @Test func whatSomeGatewaysTellNow() async throws {
+        try await ServicesStage.run(instances: 0) { stage in
+            let (one, two, three) = (
+                try await stage.gateway("g1"), try await stage.gateway("g2"), try await stage.gateway("g3")
+            )
+            let leases = one.leases
+            #expect(try await leases.list().sorted() == [one.id, two.id, three.id])
+            let busy = GatewayLease(host: "10.0.0.1", port: 8000, connections: 17)
+            #expect(try await leases.heartbeat(one.id, busy))
+            #expect(try await leases.heartbeat(two.id, busy, isDraining: true))
+            try await three.id.expire(on: stage.connection)
+            let found = try await leases.leases(of: [one.id, two.id, three.id, GatewayID("unknown")])
+            #expect(found == [one.id: busy])
+            #expect(try await leases.list().sorted() == [one.id, three.id], "the one that drains is not on the list")
+            #expect(try await leases.leases(of: []).isEmpty)
+        }
+    }
+
     @Test func anEndedLeaseTellsItsLastHeartbeatUntilItIsForgotten() async throws {
         try await ServicesStage.run(instances: 0) { stage in
             let gateway = try await stage.gateway("g")

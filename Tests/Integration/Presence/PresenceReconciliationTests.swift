@@ -244,7 +244,7 @@ import Testing
             let functions = PresenceFunctions(redis: stage.connection)
             let uptime = RedisUptime(connection: stage.connection)
             let asking = Task { try await uptime.run() }
-            try await waitUntil("an answer") { uptime.since == nil ? "none" : nil }
+            try await waitUntil("an answer") { await uptime.since(ofSlot: 0) == nil ? "none" : nil }
             let check = SessionMirrorCheck(
                 functions: functions, store: MirrorStore(pool: stage.pool),
                 ending: SessionEnding(functions: functions, logger: ServicesStage.silent), uptime: uptime,

@@ -164,7 +164,8 @@ import Testing
             let time = try await stage.redis("TIME").array?.first?.int ?? 0
             _ = try await stage.connection.execute(
                 PostedCommand.command(
-                    for: detach, id: CommandID("d1"), deadline: RedisTime(milliseconds: (time + 5) * 1000)))
+                    on: .single, for: detach, id: CommandID("d1"), deadline: RedisTime(milliseconds: (time + 5) * 1000))
+            )
             try await waitUntil("the stream to be empty") {
                 try await stage.redis("XLEN", KeySpace.posts(.presence)).int == 0 ? nil : "commands left"
             }
@@ -181,11 +182,12 @@ import Testing
             let line = Line(user: try stage.user("alice"), session: SessionID("s1"), secret: "x")
             let open = OpenSession(gateway: gateway.id, line: line, device: "test", push: false)
             for _ in 0..<5 {
-                _ = try await stage.connection.execute(PostedCommand.command(for: open, id: CommandID("c1")))
+                _ = try await stage.connection.execute(
+                    PostedCommand.command(on: .single, for: open, id: CommandID("c1")))
             }
             let later = try await stage.login("alice", on: gateway)
             // The command is delivered again after a newer login: its session must not come back.
-            _ = try await stage.connection.execute(PostedCommand.command(for: open, id: CommandID("c1")))
+            _ = try await stage.connection.execute(PostedCommand.command(on: .single, for: open, id: CommandID("c1")))
             try await waitUntil("the stream to be empty") {
                 try await stage.redis("XLEN", KeySpace.posts(.presence)).int == 0 ? nil : "commands left"
             }

@@ -96,7 +96,7 @@ import Testing
     @Test func aConnectionWithoutAnAnswerIsPassedOver() async throws {
         try await RedisScene.run(libraries: [.instances]) { scene in
             let frozen = try await RedisServer(appendOnly: false)
-            let hanging = RedisConnection(
+            let hanging = RedisCluster(
                 configuration: try frozen.configuration, eventLoop: scene.eventLoop, libraries: [.instances],
                 logger: RedisScene.logger)
             hanging.start()

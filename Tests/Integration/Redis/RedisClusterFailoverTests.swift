@@ -1,5 +1,9 @@
+import ClusterState
 import NIOCore
+import NIOPosix
 import RedisStore
+import SignalingProtocol
+import SignalingWire
 import TestKit
 import Testing
 
@@ -21,6 +25,7 @@ import Testing
             let repeated = NumberSender(scene.cluster, tag: tags[0], isFunction: true, repetition: .seconds(20))
             let plain = NumberSender(scene.cluster, tag: tags[0] + "plain", isFunction: false)
             let other = NumberSender(scene.cluster, tag: tags[1], isFunction: true)
+            let service = try await WaitingService(scene.servers)
             let senders = [repeated, plain, other]
             for sender in senders { sender.start() }
             try await waitUntil("load") { other.acknowledged > 200 ? nil : "\(other.acknowledged)" }
@@ -35,6 +40,9 @@ import Testing
             }
             let before = plain.acknowledged
             try await waitUntil("load at the new master") { plain.acknowledged > before + 200 ? nil : "none" }
+            try await service.post()
+            try await service.handled.wait(for: 2, "commands", within: .seconds(5) * patience)
+            try await service.stop()
             let sent = try await repeated.finish()
             #expect(sent.filter { $0.error != nil }.isEmpty)
             #expect(try await scene.list(tags[0]) == Array(0..<sent.count), "each once, in order")
@@ -54,5 +62,47 @@ import Testing
             // A failover takes longer than that: the servers wait for two seconds before they call a master failed.
             #expect(slowest < .seconds(2) * patience, "users of other masters do not wait for it: \(slowest)")
         }
+    }
+}
+
+/// A service that reads commands in partition 0, which the first master owns. Its reads have a minute, so that one which waits
+/// for a server that has been replaced, instead of its successor, is noticed.
+private struct WaitingService {
+    let handled = Recording<Int>()
+    private let client: RedisCluster
+    private let running: Task<Void, any Error>
+
+    /// Returns when it has handled a command.
+    init(_ servers: RedisClusterServers) async throws {
+        client = try RedisCluster(
+            url: servers.url, eventLoop: MultiThreadedEventLoopGroup.singleton.next(), libraries: [.streams],
+            logger: RedisScene.logger, configure: { $0.commandTimeout = .seconds(60) })
+        client.start()
+        var router = CommandRouter()
+        router.on(CountMembers.self) { [handled] (_, _) throws(SignalingError) in
+            handled.add(1)
+            return MemberCount(count: 1)
+        }
+        let consumer = CommandConsumer(
+            service: .channelState, instance: "one", connection: client, router: router, logger: RedisScene.logger)
+        running = Task { try await consumer.run() }
+        try await post()
+        try await handled.wait(for: 1, "commands")
+    }
+
+    func post() async throws {
+        let app = try AppID("app")
+        let commands = try (0..<200).map {
+            CountMembers(channel: ChannelKey(app: app, name: try ChannelName("room \($0)")))
+        }
+        let ofFirst = commands.first { client.bus.partition(of: $0.subject).number == 0 }
+        let id = CommandID("post \(handled.all.count)")
+        _ = try await client.execute(PostedCommand.command(on: client.bus, for: try #require(ofFirst), id: id))
+    }
+
+    func stop() async throws {
+        running.cancel()
+        try await running.value
+        await client.close()
     }
 }

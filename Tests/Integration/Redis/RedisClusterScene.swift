@@ -40,11 +40,12 @@ struct RedisClusterScene: Sendable {
     /// Runs a test with a fresh cluster, which is removed afterwards.
     static func run(
         masters: Int = 3, replicas: Int = 0, slots: Range<Int> = 0..<16_384, password: String? = nil, tls: Bool = false,
-        commandTimeout: Duration = .seconds(5), _ body: (RedisClusterScene) async throws -> Void
+        commandTimeout: Duration = .seconds(5), awaitedReplicas: Int = 0,
+        _ body: (RedisClusterScene) async throws -> Void
     ) async throws {
         let servers = try await RedisClusterServers(
             masters: masters, replicas: replicas, slots: slots, password: password, tls: tls)
-        let cluster = try client(servers.url, commandTimeout: commandTimeout)
+        let cluster = try client(servers.url, commandTimeout: commandTimeout, awaitedReplicas: awaitedReplicas)
         cluster.start()
         let scene = RedisClusterScene(servers: servers, cluster: cluster)
         do {
@@ -59,10 +60,16 @@ struct RedisClusterScene: Sendable {
     }
 
     /// A client that has not been started.
-    static func client(_ url: String, commandTimeout: Duration = .seconds(5)) throws -> RedisCluster {
+    static func client(
+        _ url: String, commandTimeout: Duration = .seconds(5), awaitedReplicas: Int = 0
+    ) throws -> RedisCluster {
         try RedisCluster(
             url: url, eventLoop: MultiThreadedEventLoopGroup.singleton.next(), libraries: [library],
-            logger: RedisScene.logger, configure: { $0.commandTimeout = commandTimeout })
+            logger: RedisScene.logger,
+            configure: {
+                $0.commandTimeout = commandTimeout
+                $0.replicas = awaitedReplicas
+            })
     }
 
     /// A tag in braces whose slot is owned by a master, counted from 0, of 3 that share all slots.
@@ -82,6 +89,8 @@ final class NumberSender: Sendable {
     struct Outcome: Sendable {
         let number: Int
         let error: RedisError?
+        /// When the client was asked to send it.
+        let sentAt: ContinuousClock.Instant
         /// From sending to completion.
         let time: Duration
     }
@@ -89,17 +98,23 @@ final class NumberSender: Sendable {
     let tag: String
     private let cluster: RedisCluster
     private let isFunction: Bool
+    private let isDurable: Bool
     /// How long a number may be sent again; nil for never.
     private let repetition: TimeAmount?
     private let outcomes = Mutex<[Outcome]>([])
     private let count = Atomic<Int>(0)
     private let task = Mutex<RepeatedTask?>(nil)
 
-    /// - Parameter isFunction: whether it calls `push`, which is fenced and may be repeated, instead of RPUSH.
-    init(_ cluster: RedisCluster, tag: String, isFunction: Bool, repetition: TimeAmount? = nil) {
+    /// - Parameters:
+    ///   - isFunction: whether it calls `push`, which is fenced and may be repeated, instead of RPUSH.
+    ///   - isDurable: whether a number is acknowledged only when replicas have it; default false.
+    init(
+        _ cluster: RedisCluster, tag: String, isFunction: Bool, isDurable: Bool = false, repetition: TimeAmount? = nil
+    ) {
         self.cluster = cluster
         self.tag = tag
         self.isFunction = isFunction
+        self.isDurable = isDurable
         self.repetition = repetition
     }
 
@@ -126,14 +141,15 @@ final class NumberSender: Sendable {
 
     private func send() {
         let number = count.add(1, ordering: .acquiringAndReleasing).oldValue
-        let command =
+        var command =
             isFunction
             ? RedisCommand.function("push", tag: tag, .int(number))
             : RedisCommand("RPUSH", .string(tag + ":list"), .int(number)).inSlot(RedisClusterScene.slot(of: tag))
+        command.isDurable = isDurable
         let sentAt = ContinuousClock.now
         cluster.send(command, repeatedUntil: repetition.map { .now() + $0 }) { result in
             let error: RedisError? = if case .failure(let error) = result { error } else { nil }
-            let outcome = Outcome(number: number, error: error, time: .now - sentAt)
+            let outcome = Outcome(number: number, error: error, sentAt: sentAt, time: .now - sentAt)
             self.outcomes.withLock { $0.append(outcome) }
         }
     }

@@ -160,7 +160,6 @@ import Testing
         await single.close()
         try await replica.remove()
         try await server.remove()
-        await Self.expectRefusal("redis+sentinel://127.0.0.1/main", "not supported")
     }
 
     private static func failure(of command: RedisCommand, _ scene: RedisClusterScene) async -> RedisError? {

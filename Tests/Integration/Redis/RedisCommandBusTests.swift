@@ -219,7 +219,7 @@ import Testing
                 let gateway = try await RedisGateway(scene)
                 _ = try await gateway.send(try Self.question()).get()
                 let late = PostedCommand.command(
-                    for: try Self.question(), id: CommandID("late"),
+                    on: .single, for: try Self.question(), id: CommandID("late"),
                     deadline: RedisTime(milliseconds: (time - 60) * 1000))
                 _ = try await scene.connection.execute(late)
                 try await waitUntil("an empty stream of posts") {
@@ -262,6 +262,42 @@ import Testing
                 #expect(await answers.value == 10)
             }
             #expect(Set(handled.all.map(\.id)).count == 10)
+            await gateway.subscriber.close()
+        }
+    }
+
+    /// As long as Redis was away nobody could renew entries, so one that was not renewed says nothing about its consumer.
+    @Test func nothingIsClaimedOverAYoungConnection() async throws {
+        try await RedisScene.run { scene in
+            let handled = Recording<ContinuousClock.Instant>()
+            var router = CommandRouter()
+            router.on(CountMembers.self) { _, _ throws(SignalingError) in
+                handled.add(.now)
+                return MemberCount(count: 0)
+            }
+            var limits = CommandConsumer.Limits()
+            limits.abandonedAfter = .seconds(2)
+            let gateway = try await RedisGateway(scene)
+            _ = try await scene.connection.execute(
+                RedisCommand("XGROUP", "CREATE", .string(Self.stream), "service", "0", "MKSTREAM"))
+            let question = try Self.question()
+            let answer = Task { await gateway.send(question) }
+            try await waitUntil("an entry") { try await Self.length(scene) == 1 ? nil : "none" }
+            _ = try await scene.connection.execute(
+                RedisCommand("XREADGROUP", "GROUP", "service", "other", "STREAMS", .string(Self.stream), ">"))
+            try await letPass(.milliseconds(2100), "the entry counts as abandoned")
+            let consumer = try await scene.otherConnection()
+            let connected = ContinuousClock.now
+            try await Self.consuming(
+                RedisScene(server: scene.server, connection: consumer), router, limits: limits
+            ) {
+                #expect(await answer.value == .success(MemberCount(count: 0)))
+            }
+            let first = try #require(handled.all.first)
+            let waited = connected.duration(to: first)
+            // `connected` is a moment after the connection was made.
+            #expect(waited > .milliseconds(1800), "\(waited)")
+            await consumer.close()
             await gateway.subscriber.close()
         }
     }

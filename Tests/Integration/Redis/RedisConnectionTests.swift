@@ -1,4 +1,5 @@
 import ClusterState
+import Foundation
 import NIOCore
 import NIOPosix
 import RedisStore
@@ -111,7 +112,7 @@ import Testing
     @Test func keepsTheClockOfRedis() async throws {
         try await RedisScene.run(libraries: []) { scene in
             let present = try #require(try await scene.connection.execute(RedisCommand("TIME")).time)
-            let now = try #require(scene.connection.clock.now)
+            let now = try #require(scene.connection.clock(ofSlot: 0)?.now)
             #expect(now - present < .seconds(1) && present - now < .seconds(1))
         }
     }
@@ -154,6 +155,38 @@ import Testing
             await scene.server.freeze(false)
             #expect(ended.all == ["first", "second", "third"])
         }
+    }
+
+    /// The system would go on sending it, and Redis would execute it when it is reached again, after newer commands.
+    @Test func whatRedisHasNotReceivedIsNeverSentOnceTheConnectionIsGivenUp() async throws {
+        func impatient(_ configuration: inout RedisConfiguration) { configuration.commandTimeout = .milliseconds(1500) }
+        try await RedisScene.run(libraries: [], configure: impatient) { scene in
+            _ = try await scene.connection.execute(RedisCommand("PING"))
+            await scene.server.freeze(true)
+            // More than the buffers of both sockets hold.
+            let mebibyte = [UInt8](repeating: 1, count: 1 << 20)
+            let results = await scene.connection.execute(
+                (0..<32).map { _ in RedisCommand("APPEND", "big", .bytes(mebibyte)) })
+            #expect(results.allSatisfy { (try? $0.get()) == nil })
+            let port = scene.server.port
+            try await waitUntil("nothing to be sent") { try Self.unsentBytes(toPort: port).map { "\($0) bytes" } }
+            await scene.server.freeze(false)
+        }
+    }
+
+    /// How much the system has still to send to a port of this machine; nil for nothing.
+    private static func unsentBytes(toPort port: Int) throws -> Int? {
+        // A line each: number, local and remote address, state, bytes to be sent and read, all in hexadecimal.
+        let file = try #require(FileHandle(forReadingAtPath: "/proc/net/tcp"))
+        let text = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+        let sockets = text.split(separator: "\n").dropFirst()
+        try #require(!sockets.isEmpty)
+        let bytes = sockets.map { line in
+            let fields = line.split(separator: " ")
+            let remote = fields[2].split(separator: ":"), queues = fields[4].split(separator: ":")
+            return Int(remote[1], radix: 16) == port ? Int(queues[0], radix: 16) ?? 0 : 0
+        }.reduce(0, +)
+        return bytes == 0 ? nil : bytes
     }
 
     @Test func aServerThatDoesNotAnswerTimesOut() async throws {
@@ -224,11 +257,11 @@ import Testing
     @Test func passwordUserAndDatabase() async throws {
         let server = try await RedisServer(appendOnly: false, password: "s3cret/ß")
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let admin = RedisConnection(
+        let admin = RedisCluster(
             configuration: try server.configuration, eventLoop: loop, logger: RedisScene.logger)
         admin.start()
         _ = try await admin.execute(RedisCommand("ACL", "SETUSER", "ann", "on", ">pw", "~*", "+@all"))
-        let user = RedisConnection(
+        let user = RedisCluster(
             configuration: try RedisConfiguration(url: "redis://ann:pw@127.0.0.1:\(server.port)/5"), eventLoop: loop,
             logger: RedisScene.logger)
         user.start()
@@ -236,7 +269,7 @@ import Testing
         #expect(try await user.execute(RedisCommand("CLIENT", "INFO")).string?.contains(" db=5 ") == true)
         var wrong = try RedisConfiguration(url: "redis://:wrong@127.0.0.1:\(server.port)")
         wrong.commandTimeout = .milliseconds(200)
-        let refused = RedisConnection(configuration: wrong, eventLoop: loop, logger: RedisScene.logger)
+        let refused = RedisCluster(configuration: wrong, eventLoop: loop, logger: RedisScene.logger)
         refused.start()
         await #expect { try await refused.execute(RedisCommand("PING")) } throws: {
             ($0 as? RedisError)?.code == .timeout
@@ -248,14 +281,14 @@ import Testing
     @Test func tlsIsVerified() async throws {
         let server = try await RedisServer(appendOnly: false, tls: true)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let trusting = RedisConnection(
+        let trusting = RedisCluster(
             configuration: try server.configuration, eventLoop: loop, logger: RedisScene.logger)
         trusting.start()
         let text = String(repeating: "x", count: 200_000)
         #expect(try await trusting.execute(RedisCommand("ECHO", .string(text))).string == text)
         var byDefault = try RedisConfiguration(url: "rediss://127.0.0.1:\(server.port)")
         byDefault.commandTimeout = .milliseconds(500)
-        let distrusting = RedisConnection(configuration: byDefault, eventLoop: loop, logger: RedisScene.logger)
+        let distrusting = RedisCluster(configuration: byDefault, eventLoop: loop, logger: RedisScene.logger)
         distrusting.start()
         await #expect { try await distrusting.execute(RedisCommand("PING")) } throws: {
             ($0 as? RedisError)?.code == .timeout

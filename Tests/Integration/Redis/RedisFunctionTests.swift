@@ -96,7 +96,7 @@ import Testing
     @Test func versionsLiveSideBySide() async throws {
         try await RedisScene.run(libraries: [Self.versioned(answer: "old")]) { scene in
             #expect(try await scene.connection.execute(Self.call).string == "old")
-            let newer = RedisConnection(
+            let newer = RedisCluster(
                 configuration: try scene.server.configuration, eventLoop: scene.eventLoop,
                 libraries: [Self.versioned(answer: "new")], logger: RedisScene.logger)
             newer.start()
@@ -121,7 +121,7 @@ import Testing
     @Test func aLibraryThatIsThereIsNotReadAgain() async throws {
         try await RedisScene.run(libraries: [Self.versioned(answer: "x")]) { scene in
             _ = try await scene.connection.execute(Self.call)
-            let same = RedisConnection(
+            let same = RedisCluster(
                 configuration: try scene.server.configuration, eventLoop: scene.eventLoop,
                 libraries: [Self.versioned(answer: "x")], logger: RedisScene.logger)
             same.start()
@@ -129,14 +129,16 @@ import Testing
             let listed = try await scene.connection.execute(RedisCommand("FUNCTION", "LIST")).array
             #expect(listed?.count == 1)
             await same.close()
+            let statistics = try await scene.connection.execute(RedisCommand("INFO", "commandstats")).string ?? ""
+            #expect(statistics.contains("cmdstat_function|load:calls=1,"))
         }
     }
 
     /// A connection of a program that keeps one version of such a library loaded.
-    private static func program(_ scene: RedisScene, answer: String) throws -> RedisConnection {
+    private static func program(_ scene: RedisScene, answer: String) throws -> RedisCluster {
         let part = "redis.register_function('test_two_call', function() return '\(answer)' end)"
         let library = RedisFunctionLibrary(name: "heliograph_test", parts: [Array(part.utf8)])
-        let program = RedisConnection(
+        let program = RedisCluster(
             configuration: try scene.server.configuration, eventLoop: scene.eventLoop, libraries: [library],
             logger: RedisScene.logger)
         program.start()

@@ -1,3 +1,4 @@
+import ClusterState
 import RedisStore
 import SignalingProtocol
 import SignalingWire
@@ -10,7 +11,7 @@ import Testing
             let seen = Recording<[Int]>()
             let attempts = Recording<Int>()
             let commands = (0..<1200).map { number in
-                MirrorStream.recording(MemberCount(count: number), for: .presence)
+                MirrorStream.recording(MemberCount(count: number), for: .presence, in: .whole)
             }
             for result in await scene.connection.execute(commands) { _ = try result.get() }
             let mirror = MirrorConsumer(

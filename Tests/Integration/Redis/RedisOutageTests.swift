@@ -23,7 +23,7 @@ import Testing
             end)
             """.utf8))
 
-    private static func router(_ connection: RedisConnection) -> CommandRouter {
+    private static func router(_ connection: RedisCluster) -> CommandRouter {
         var router = CommandRouter()
         router.on(CountMembers.self) { (_, context) throws(SignalingError) in
             do throws(RedisError) {
@@ -46,7 +46,7 @@ import Testing
             var consumers: [Task<Void, any Error>] = []
             for name in ["one", "two"] {
                 // Each consumer has a connection of its own, as separate processes would.
-                let connection = RedisConnection(
+                let connection = RedisCluster(
                     configuration: try scene.server.configuration, eventLoop: scene.eventLoop, libraries: [library],
                     logger: RedisScene.logger)
                 connection.start()

@@ -15,7 +15,8 @@ import Testing
     }
 
     private static func post(_ scene: RedisScene, _ id: String) async throws {
-        _ = try await scene.connection.execute(PostedCommand.command(for: try question(id), id: CommandID(id)))
+        _ = try await scene.connection.execute(
+            PostedCommand.command(on: .single, for: try question(id), id: CommandID(id)))
     }
 
     /// Claims entries of other consumers at every check, and sets an entry aside after two deliveries.
@@ -41,7 +42,7 @@ import Testing
     }
 
     private static func consuming(
-        _ scene: RedisScene, _ router: CommandRouter, connection: RedisConnection? = nil,
+        _ scene: RedisScene, _ router: CommandRouter, connection: RedisCluster? = nil,
         _ body: () async throws -> Void
     ) async throws {
         var consumer = CommandConsumer(

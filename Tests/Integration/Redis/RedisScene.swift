@@ -25,7 +25,7 @@ final class Recording<Element: Sendable>: Sendable {
 /// A Redis of the test's own, with connections to it.
 struct RedisScene: Sendable {
     let server: RedisServer
-    let connection: RedisConnection
+    let connection: RedisCluster
     var eventLoop: any EventLoop { connection.eventLoop }
 
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -40,7 +40,7 @@ struct RedisScene: Sendable {
         let server = try await RedisServer(appendOnly: appendOnly)
         var configuration = try server.configuration
         configure(&configuration)
-        let connection = RedisConnection(
+        let connection = RedisCluster(
             configuration: configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(), libraries: libraries,
             logger: logger)
         connection.start()
@@ -57,10 +57,10 @@ struct RedisScene: Sendable {
     }
 
     /// Opens a second connection and waits until it is ready.
-    func otherConnection(_ configure: (inout RedisConfiguration) -> Void = { _ in }) async throws -> RedisConnection {
+    func otherConnection(_ configure: (inout RedisConfiguration) -> Void = { _ in }) async throws -> RedisCluster {
         var configuration = try server.configuration
         configure(&configuration)
-        let other = RedisConnection(
+        let other = RedisCluster(
             configuration: configuration, eventLoop: eventLoop, libraries: [.streams], logger: Self.logger)
         other.start()
         try await waitUntil("a connection") { other.isConnected ? nil : "not connected" }

@@ -12,6 +12,7 @@ import Testing
 
 @Suite struct ServiceRuntimeTests {
     private enum ProbeTimer: ServiceTimer {
+        var subject: Subject { .tagged("{probe}") }
         init?(words: [String]) { return nil }
         var words: [String] { switch self {} }
     }

@@ -5,6 +5,7 @@ import Testing
 /// The form in which timers stand in Redis.
 @Suite struct ServiceTimerTests {
     private struct Words: ServiceTimer, Equatable {
+        var subject: Subject { .tagged("{words}") }
         var words: [String]
         init(words: [String]) { self.words = words }
     }

@@ -74,14 +74,14 @@ import Testing
         let channel = ChannelKey(app: app, name: try ChannelName("room 1"))
         #expect(KeySpace.tag(channel) == "{a:app:c:room%201}")
         #expect(KeySpace.topic(channel) == "{a:app:c:room%201}:events")
-        #expect(KeySpace.topic(.gateway(GatewayID("g1"))) == "gateway:g1:events")
-        #expect(KeySpace.topic(.bridge(BridgeID("b1"))) == "bridge:b1:events")
+        #expect(KeySpace.topic(.gateway(GatewayID("g1")), in: .whole) == "gateway:g1:events")
+        #expect(KeySpace.topic(.bridge(BridgeID("b1")), in: .whole) == "bridge:b1:events")
         #expect(GatewayID.fleet.timer(GatewayID("g1")) == "gateway g1")
         #expect(BridgeID.fleet.timer(BridgeID("b1")) == "bridge b1")
-        #expect(KeySpace.commands(.channelState) == "cmd:channel-state")
+        #expect(KeySpace.commands(.channelState, in: .whole) == "cmd:channel-state")
         #expect(KeySpace.commands(BridgeID("b1")) == "{bridge:b1}:cmd")
-        #expect(KeySpace.posts(.channelState) == "post:channel-state")
-        #expect(KeySpace.setAside(.channelState) == "dead:channel-state")
+        #expect(KeySpace.posts(.channelState, in: .whole) == "post:channel-state")
+        #expect(KeySpace.setAside(.channelState, in: .whole) == "dead:channel-state")
         #expect(KeySpace.lease(GatewayID("g1")) == "{g:g1}:lease")
         #expect(KeySpace.bridgeLease(BridgeID("b1")) == "{bridge:b1}:lease")
         #expect(KeySpace.bridgeTag(BridgeID("b1")) == "{bridge:b1}")
@@ -89,7 +89,7 @@ import Testing
         #expect(KeySpace.gatewayRecords == "{control}gateways:records")
         #expect(KeySpace.bridges == "{control}bridges")
         #expect(KeySpace.bridgeRecords == "{control}bridges:records")
-        #expect(KeySpace.due(.presence) == "due:presence")
+        #expect(KeySpace.due(.presence, in: .whole) == "due:presence")
     }
 
     @Test(arguments: KeySpaceTests.hostile + ["", " ", "%%", "%25", "a b:{c}.d%e"])
@@ -102,5 +102,14 @@ import Testing
     @Test(arguments: ["%", "%2", "%G0", "%0g", "a%", "%FF", "%C3", "%3a"])
     func badEscapesAreRefused(text: String) {
         #expect(PercentEscape.unescape(text) == nil)
+    }
+
+    @Test func theChannelOfAKeyOfMembers() throws {
+        let channel = ChannelKey(app: try AppID("my:app"), name: try ChannelName("all {of} us"))
+        let found = ChannelKeys.channel(ofMembers: ChannelKeys(channel).members)
+        #expect(found?.app == "my:app" && found?.name == "all {of} us")
+        for other in ["{a:x}:members", "{a:x:c:y}:info", "{a:x:i:y}:members", "{a:x:c:%4}:members", "x", ""] {
+            #expect(ChannelKeys.channel(ofMembers: other) == nil)
+        }
     }
 }

@@ -22,6 +22,17 @@ import Testing
         #expect(source(one).contains("\nlocal BOUND = 1\n"))
     }
 
+    @Test func aLibraryHasADigestForEachFlavour() {
+        let single = RedisFunctionLibrary(name: "lib", parts: [Self.part])
+        let cluster = single.of(.cluster)
+        #expect(single.of(.single).source == single.source)
+        #expect(cluster.suffix != single.suffix)
+        #expect(cluster.functions == single.functions)
+        #expect(source(single).contains("\nlocal PUBLISH = 'PUBLISH'\n"))
+        #expect(source(cluster).contains("\nlocal PUBLISH = 'SPUBLISH'\n"))
+        #expect(cluster.of(.single).source == single.source)
+    }
+
     @Test(arguments: [RedisFunctionLibrary.channels, .messages])
     func theTwoWritersOfAChannelLogAgreeOnItsBounds(library: RedisFunctionLibrary) {
         #expect(source(library).contains("\nlocal LOG_EVENTS = 2000\nlocal LOG_MS = 3600000\n"))

@@ -1,6 +1,8 @@
 import Logging
+import NIOHTTP1
 import RedisStore
 import ServiceKit
+import SignalingProtocol
 import Synchronization
 import Testing
 
@@ -31,25 +33,83 @@ import Testing
         }
     }
 
+    /// The leases of a cluster whose sample is not all, and what was read of them.
+    private final class Leases: Sendable {
+        private struct State {
+            var ids: [GatewayID] = []
+            var leases: [GatewayID: GatewayLease] = [:]
+            var lists = 0
+            var read: [GatewayID] = []
+        }
+
+        private let state = Mutex(State())
+
+        func set(_ leases: [GatewayID: GatewayLease]) {
+            state.withLock { state in
+                state.leases = leases
+                state.ids = leases.keys.sorted()
+            }
+        }
+
+        func remove(_ id: GatewayID) { state.withLock { $0.leases[id] = nil } }
+
+        var lists: Int { state.withLock { $0.lists } }
+        var read: [GatewayID] { state.withLock { $0.read } }
+
+        func list() -> [GatewayID] {
+            state.withLock { state in
+                state.lists += 1
+                return state.ids
+            }
+        }
+
+        func leases(of ids: [GatewayID]) -> [GatewayID: GatewayLease] {
+            state.withLock { state in
+                state.read += ids
+                return state.leases.filter { ids.contains($0.key) }
+            }
+        }
+    }
+
     private let listed = Listed()
+    private let leases = Leases()
     private let discovery: Discovery
     private let start = ContinuousClock.now
 
     init() {
         let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        discovery = Discovery(own: GatewayAddress(host: "10.0.0.1", port: 1), logger: silent) { [listed] in
-            try listed.read()
-        }
+        discovery = Discovery(
+            own: GatewayAddress(host: "10.0.0.1", port: 1), logger: silent,
+            directory: GatewayDirectory(
+                sample: { [listed] in
+                    try listed.read().map { LiveGateway(id: GatewayID("g\($0.port)"), lease: $0) }
+                },
+                list: { [leases] in leases.list() }, leases: { [leases] in leases.leases(of: $0) }))
     }
 
-    private func gateway(_ port: Int) -> GatewayLease { GatewayLease(host: "10.0.0.1", port: port, connections: 0) }
+    private func gateway(_ port: Int) -> GatewayLease {
+        GatewayLease(host: "10.0.0.1", port: port, connections: 100_000)
+    }
 
     /// The ports in an answer, without repetitions.
     private func ports(after time: Duration) async throws -> [Int] {
-        let body = String(decoding: await discovery.answer(at: start + time).body, as: UTF8.self)
+        Set(try await entries(after: time)).sorted()
+    }
+
+    /// The ports in an answer.
+    private func entries(after time: Duration, _ query: String = "") async throws -> [Int] {
+        let answer = await discovery.answer(to: "/getaddr\(query)", at: start + time)
+        let body = String(decoding: answer.body, as: UTF8.self)
         let entries = body.matches(of: #/\["10\.0\.0\.1",(\d+)\]/#).compactMap { Int($0.output.1) }
         #expect(entries.count >= 16)
-        return Set(entries).sorted()
+        return entries
+    }
+
+    /// The ports that come first in ten answers.
+    private func first(_ count: Int, after time: Duration, _ query: String) async throws -> Set<Int> {
+        var first: Set<Int> = []
+        for _ in 0..<10 { first.formUnion(try await entries(after: time, query).prefix(count)) }
+        return first
     }
 
     @Test func aSampleIsReusedForAboutTwoSeconds() async throws {
@@ -77,6 +137,52 @@ import Testing
         #expect(try await ports(after: .seconds(60)) == [1])
         await discovery.setOwnAddress(GatewayAddress(host: "10.0.0.1", port: 7))
         #expect(try await ports(after: .seconds(61)) == [7])
+    }
+
+    @Test func aChannelsGatewaysComeFirst() async throws {
+        listed.set((1...20).map(gateway))
+        let query = "?vid=app&channel=all"
+        let best = try await first(2, after: .zero, query)
+        #expect(best.count == 2)
+        #expect(try await first(2, after: .seconds(60), query) == best)
+        let entries = try await entries(after: .zero, query)
+        #expect(entries.count == 16 && Set(entries).count == 16, "others fill the list up")
+        #expect(try await first(2, after: .zero, "?vid=app&channel=other") != best)
+        #expect(try await first(2, after: .zero, "?app=app") != best)
+        #expect(try await first(2, after: .zero, "?vid=app").count > 2)
+        #expect(leases.read.isEmpty && leases.lists == 0, "the sample is all there is")
+        // One of them ends.
+        let gone = try #require(best.first)
+        listed.set((1...20).filter { $0 != gone }.map(gateway))
+        let next = try await first(2, after: .seconds(120), query)
+        #expect(next.count == 2 && next.isSuperset(of: best.subtracting([gone])))
+    }
+
+    @Test func ofManyGatewaysTheChannelsLeasesAreRead() async throws {
+        listed.set((1...64).map(gateway))
+        let all = (1...500).map { GatewayID("g\($0)") }
+        leases.set(Dictionary(uniqueKeysWithValues: (1...500).map { (GatewayID("g\($0)"), gateway($0)) }))
+        let query = "?vid=app&channel=all"
+        let best = try await first(2, after: .zero, query)
+        #expect(best.count == 2)
+        #expect(leases.lists == 1 && Set(leases.read).isSubset(of: all) && leases.read.count == 8)
+        let gone = try #require(best.first)
+        leases.remove(GatewayID("g\(gone)"))
+        let next = try await first(2, after: .milliseconds(2100), query)
+        #expect(next.count == 2 && next.isSuperset(of: best.subtracting([gone])))
+        #expect(leases.lists == 1 && leases.read.count == 16)
+        _ = try await entries(after: .seconds(13), "?vid=app")
+        #expect(leases.lists == 1, "who does not ask for a channel costs nothing")
+        _ = try await entries(after: .seconds(13), query)
+        #expect(leases.lists == 2)
+    }
+
+    @Test func aQueryThatCannotBeUsedIsRefused() async throws {
+        let answer = await discovery.answer(to: "/getaddr?channel=x", at: start)
+        #expect(answer.status == .badRequest)
+        #expect(String(decoding: answer.body, as: UTF8.self) == #"{"error":"channel needs vid, the app's id"}"#)
+        #expect(answer.headers["Access-Control-Allow-Origin"] == ["*"])
+        #expect(listed.reads == 0)
     }
 
     @Test func anAnswerNamesSixteenOfMany() async throws {

@@ -31,6 +31,16 @@ import Testing
         #expect(client.isOpen)
     }
 
+    // MARK: - Errors of the program
+
+    /// They end one connection, not the gateway.
+    @Test func anActionThatTheDriverDoesNotExpectEndsTheConnection() async throws {
+        let client = try await Client()
+        try await client.onConnection { connection, shard in connection.ask(.holdEvents, on: shard) }
+        #expect(try await client.told() == ["close 1012"])
+        #expect(!client.isOpen)
+    }
+
     // MARK: - A close in every state
 
     private static let states = ["fresh", "authenticating", "opening", "resuming", "active"]

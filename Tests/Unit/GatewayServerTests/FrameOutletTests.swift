@@ -30,7 +30,7 @@ import Testing
         try await withOutlet { outlet, loop, client in
             let closed = try await loop.submit {
                 var closed = 0
-                outlet.outlet.onLaneClosed = { closed += 1 }
+                outlet.owner.onLaneClosed = { closed += 1 }
                 #expect(outlet.outlet.lane != nil)
                 outlet.outlet.send(ByteBuffer(string: "x"))
                 #expect(closed == 0)
@@ -48,7 +48,7 @@ import Testing
         try await withOutlet { outlet, loop, _ in
             try await loop.submit {
                 var closed = 0
-                outlet.outlet.onLaneClosed = { closed += 1 }
+                outlet.owner.onLaneClosed = { closed += 1 }
                 outlet.channel.close(promise: nil)
                 // Checked within the same tick, before another connection could reuse the descriptor.
                 #expect(outlet.outlet.lane == nil)
@@ -102,8 +102,8 @@ import Testing
             try await loop.submit {
                 var pauses: [Bool] = []
                 var bounds: [OutputBudget.Bound] = []
-                outlet.outlet.onPause = { pauses.append($0) }
-                outlet.outlet.onFull = { [unowned outlet] in
+                outlet.owner.onPause = { pauses.append($0) }
+                outlet.owner.onFull = { [unowned outlet] in
                     bounds.append($0)
                     outlet.outlet.closeAtOnce()
                 }
@@ -121,7 +121,7 @@ import Testing
     @Test func readingGoesOnWhenTheClientHasRead() async throws {
         try await withOutlet(bound: 1 << 20) { outlet, loop, client in
             try await loop.submit {
-                outlet.outlet.onPause = { [unowned outlet] in outlet.pauses.append($0) }
+                outlet.owner.onPause = { [unowned outlet] in outlet.pauses.append($0) }
                 while outlet.pauses.isEmpty {
                     outlet.outlet.send(ByteBuffer(repeating: UInt8(ascii: "a"), count: 60_000))
                 }
@@ -135,7 +135,7 @@ import Testing
         let budget = Budget(OutputBudget(bound: 4 << 20))
         try await withOutlet(bound: 64 << 20, budget: budget) { outlet, loop, _ in
             try await loop.submit {
-                outlet.outlet.onFull = { [unowned outlet] in
+                outlet.owner.onFull = { [unowned outlet] in
                     #expect($0 == .all)
                     outlet.outlet.closeAtOnce()
                 }
@@ -174,9 +174,11 @@ import Testing
         let server = try await ServerBootstrap(group: group)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    let owner = OutletOwner()
                     let outlet = FrameOutlet(isPlain: isPlain, bound: bound, budget: budget?.budget)
-                    try channel.pipeline.syncOperations.addHandler(OutletHandler(outlet))
-                    accepted.succeed(Accepted(outlet: outlet, channel: channel))
+                    outlet.owner = owner
+                    try channel.pipeline.syncOperations.addHandler(OutletHandler(outlet, owner))
+                    accepted.succeed(Accepted(outlet: outlet, owner: owner, channel: channel))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -201,22 +203,42 @@ private final class OutletHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let outlet: FrameOutlet
+    /// Kept here, because the outlet does not keep it.
+    private let owner: OutletOwner
 
-    init(_ outlet: FrameOutlet) { self.outlet = outlet }
+    init(_ outlet: FrameOutlet, _ owner: OutletOwner) {
+        self.outlet = outlet
+        self.owner = owner
+    }
 
     func handlerAdded(context: ChannelHandlerContext) { outlet.opened(context) }
 
     func channelInactive(context: ChannelHandlerContext) { outlet.ended() }
 }
 
+/// Passes the outlet's callbacks to a test.
+private final class OutletOwner: FrameOutletOwner {
+    var onLaneClosed: () -> Void = {}
+    var onPause: (Bool) -> Void = { _ in }
+    var onFull: (OutputBudget.Bound) -> Void = { _ in }
+
+    func laneClosed() { onLaneClosed() }
+
+    func outputPaused(_ isPaused: Bool) { onPause(isPaused) }
+
+    func outputFull(_ bound: OutputBudget.Bound) { onFull(bound) }
+}
+
 /// `@unchecked Sendable`: used only on the outlet's event loop.
 private final class Accepted: @unchecked Sendable {
     let outlet: FrameOutlet
+    let owner: OutletOwner
     let channel: any Channel
     var pauses: [Bool] = []
 
-    init(outlet: FrameOutlet, channel: any Channel) {
+    init(outlet: FrameOutlet, owner: OutletOwner, channel: any Channel) {
         self.outlet = outlet
+        self.owner = owner
         self.channel = channel
     }
 }

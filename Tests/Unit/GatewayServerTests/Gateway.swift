@@ -59,7 +59,9 @@ final class Gateway: Sendable {
                 logger: logger))
         listener = PublicListener(
             configuration: configuration, group: group, shards: [ObjectIdentifier(shard.eventLoop): shard],
-            discovery: Discovery(own: configuration.publicAddress(listeningOn: 1), logger: logger) { [] },
+            discovery: Discovery(
+                own: configuration.publicAddress(listeningOn: 1), logger: logger,
+                directory: GatewayDirectory(sample: { [] })),
             identity: nil, logger: logger)
     }
 

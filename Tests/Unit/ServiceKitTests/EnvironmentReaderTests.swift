@@ -114,6 +114,27 @@ struct EnvironmentReaderTests {
         #expect(error?.problems.count == 1)
     }
 
+    @Test(
+        "How many replicas are waited for",
+        arguments: [("", 0), ("none", 0), ("replica", 1), ("replica:1", 1), ("replica:16", 16)])
+    func durability(text: String, replicas: Int) throws {
+        var reader = EnvironmentReader(environment: ["HELIOGRAPH_REDIS_DURABILITY": text])
+        #expect(ServiceConfiguration(service: "presence", reading: &reader).redisReplicas == replicas)
+        _ = try reader.finish()
+    }
+
+    @Test(
+        "A durability that is none is refused",
+        arguments: ["1", "replica:", "replica:0", "replica:17", "replica: 1", "Replica", "replicas", "all"])
+    func noDurability(text: String) {
+        var reader = EnvironmentReader(environment: ["HELIOGRAPH_REDIS_DURABILITY": text])
+        _ = ServiceConfiguration(service: "presence", reading: &reader)
+        let error = #expect(throws: ConfigurationError.self) { _ = try reader.finish() }
+        #expect(
+            error?.description
+                == "configuration: HELIOGRAPH_REDIS_DURABILITY must be none, replica or replica:N, with N from 1 to 16")
+    }
+
     @Test("Time spans", arguments: [("0", 0), ("5", 5000), ("5ms", 5), ("2m", 120_000), ("1h", 3_600_000)])
     func spans(text: String, milliseconds: Int) {
         #expect(DurationText.parse(text) == .milliseconds(milliseconds))

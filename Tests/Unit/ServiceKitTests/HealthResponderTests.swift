@@ -5,16 +5,18 @@ import Testing
 
 @Suite("Responses of the health listener")
 struct HealthResponderTests {
-    private func responder(_ checks: [ReadinessCheck] = []) -> HealthResponder {
+    private func responder(
+        _ checks: [ReadinessCheck] = [], observe: @escaping @Sendable () async -> Void = {}
+    ) -> HealthResponder {
         var reader = EnvironmentReader(environment: ["HELIOGRAPH_INSTANCE": "p\"1"])
         return HealthResponder(
-            configuration: ServiceConfiguration(service: "presence", reading: &reader), metrics: PrometheusRegistry(),
+            configuration: ServiceConfiguration(service: "presence", reading: &reader),
             checks: checks,
             routes: [
                 HTTPRoute("/getaddr") { .json("[]", headers: ["Cache-Control": "no-store"]) },
                 HTTPRoute("/getaddr") { .json("[1]") },
             ],
-            details: { [HealthDetail("sipPort", 5060)] })
+            details: { [HealthDetail("sipPort", 5060)] }, observe: observe)
     }
 
     private func metricsContentType(_ responder: HealthResponder) async -> String {
@@ -49,6 +51,19 @@ struct HealthResponderTests {
                 + "\n")
     }
 
+    @Test("/readyz tells what is wrong with a dependency that can be used")
+    func remarks() async {
+        let limping = ReadinessCheck.withRemarks(name: "redis") { .works(remark: "no answer from a") }
+        let away = ReadinessCheck.withRemarks(name: "redis") { .fails("no answer from a, b") }
+        var (status, body) = await get("/readyz", from: responder([limping]))
+        #expect(status == 200)
+        #expect(
+            body == #"{"status":"ready","checks":{"redis":"ok, but no answer from a"},"failing":[]}"# + "\n")
+        (status, body) = await get("/readyz", from: responder([away]))
+        #expect(status == 503)
+        #expect(body.contains(#""redis":"no answer from a, b""#))
+    }
+
     @Test("/readyz fails while the process drains")
     func draining() async {
         let responder = responder()
@@ -58,9 +73,17 @@ struct HealthResponderTests {
         #expect(body.contains("draining"))
     }
 
+    @Test("/metrics does not wait for a store that hangs", .timeLimit(.minutes(1)))
+    func hangingStore() async {
+        ProcessMetrics.declare()
+        let hanging = responder(observe: { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } })
+        #expect(await get("/metrics", from: hanging).1.contains("process_open_fds"))
+    }
+
     @Test("A service's routes, /metrics and unknown paths")
     func paths() async {
         #expect(await get("/getaddr?vid=a%20b&vid=c", from: responder()) == (200, "[]"))
+        ProcessMetrics.declare()
         #expect(await get("/metrics", from: responder()).1.contains("process_open_fds"))
         #expect(await metricsContentType(responder()) == "text/plain; version=0.0.4; charset=utf-8")
         #expect(await get("/nothing", from: responder()).0 == 404)

@@ -15,7 +15,7 @@ struct HealthServerTests {
         var reader = EnvironmentReader(environment: [:])
         let configuration = ServiceConfiguration(service: "presence", reading: &reader)
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-        let responder = HealthResponder(configuration: configuration, metrics: PrometheusRegistry())
+        let responder = HealthResponder(configuration: configuration)
         let server = HealthServer(configuration: configuration, responder: responder, logger: logger) { port in
             continuation.yield(port)
             continuation.finish()

@@ -20,7 +20,7 @@ struct ServiceRunnerTests {
     private func health() -> HealthServer {
         var reader = EnvironmentReader(environment: [:])
         let configuration = ServiceConfiguration(service: "presence", reading: &reader)
-        let responder = HealthResponder(configuration: configuration, metrics: PrometheusRegistry())
+        let responder = HealthResponder(configuration: configuration)
         return HealthServer(configuration: configuration, responder: responder, logger: logger)
     }
 

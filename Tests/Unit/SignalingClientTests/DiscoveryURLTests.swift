@@ -9,6 +9,7 @@ struct DiscoveryURLTests {
         let secure = try DiscoveryURL("https://lbs.example.org/signal/?x")
         #expect(secure.endpoint == GatewayEndpoint(host: "lbs.example.org", port: 443, secure: true))
         #expect(secure.target(app: "a b&c") == "/signal/getaddr?vid=a%20b%26c")
+        #expect(secure.target(app: "a", channel: "t&é#") == "/signal/getaddr?vid=a&channel=t%26%C3%A9%23")
         #expect(try DiscoveryURL("http://[::1]:99").endpoint == GatewayEndpoint(host: "::1", port: 99))
         #expect(try DiscoveryURL("http://[::1]").endpoint == GatewayEndpoint(host: "::1", port: 80))
     }

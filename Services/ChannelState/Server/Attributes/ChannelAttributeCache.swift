@@ -1,7 +1,7 @@
 internal import ChannelStateLogic
-internal import Metrics
 internal import PostgresStore
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Loads channels' attributes from PostgreSQL, their permanent store, into the cache in Redis.
@@ -39,7 +39,7 @@ struct ChannelAttributeCache: Sendable {
         } catch {
             throw error.signaling
         }
-        ChannelMetrics.reloaded.increment()
+        ChannelMetrics.shared.reloaded.increment()
         try await load(channel, account: account, uid: uid)
     }
 

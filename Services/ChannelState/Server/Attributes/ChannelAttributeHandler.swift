@@ -1,9 +1,9 @@
 internal import ChannelStateLogic
 internal import ClusterService
 internal import ClusterState
-internal import Metrics
 internal import PostgresStore
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Changes channels' attributes. A change is checked and counted, committed in PostgreSQL, then cached and published in
@@ -15,32 +15,73 @@ struct ChannelAttributeHandler: Sendable {
     let functions: ChannelFunctions
     let cache: ChannelAttributeCache
     let changes: Batcher<ChannelAttributeChange, Int64>
+    let store: AttributeStore
     let timers: ServiceTimers<ChannelTimer>
     let counters: ChannelCounters
 
     func change(
         _ command: ChangeChannelAttributes, _ context: CommandContext
     ) async throws(SignalingError) -> Done {
+        try await make(command, if: .any, context)
+    }
+
+    func change(_ command: ChangeChannelAttribute, _ context: CommandContext) async throws(SignalingError) -> Done {
+        let server = Actor(
+            user: UserKey(app: command.channel.app, account: command.account), uid: 0, session: .server)
+        let change: AttributeChange =
+            command.value.map { .update(Attribute(name: command.name, value: $0)) } ?? .delete(command.name)
+        return try await make(
+            ChangeChannelAttributes(
+                actor: server, channel: command.channel.name, change: change, limitPerSecond: command.limitPerSecond),
+            if: command.expectation, context)
+    }
+
+    func list(_ command: ListChannelAttributes, _ context: CommandContext) async throws(SignalingError) -> AttributeList
+    {
+        do {
+            return AttributeList(attributes: try await store.channelAttributes(command.channel).attributes)
+        } catch {
+            throw error.signaling
+        }
+    }
+
+    private func make(
+        _ command: ChangeChannelAttributes, if expectation: AttributeExpectation, _ context: CommandContext
+    ) async throws(SignalingError) -> Done {
         try ChannelAttributeRules.check(command.change, of: command.channel)
         let actor = command.actor
         let channel = ChannelKey(app: actor.user.app, name: command.channel)
         try await begin(command, channel, context)
-        let version: Int64
-        do {
-            version = try await changes.submit(
-                ChannelAttributeChange(
-                    command: context.id, channel: channel, account: actor.user.account, change: command.change))
-        } catch {
-            throw error.signaling
-        }
+        let version = try await commit(
+            ChannelAttributeChange(
+                command: context.id, channel: channel, account: actor.user.account, change: command.change),
+            if: expectation)
         guard version > 0 else {
-            ChannelMetrics.attributesRefused.increment()
+            ChannelMetrics.shared.attributesRefused.increment()
             throw .tooManyAttributes(of: "channel")
         }
-        ChannelMetrics.attributeChanges.increment()
+        ChannelMetrics.shared.attributeChanges.increment()
         try await settle(command.change, version, actor, channel)
         try await moveTimers(command.change, channel)
         return Done()
+    }
+
+    /// - Returns: the version after the change; 0 when it would exceed a bound.
+    private func commit(
+        _ change: ChannelAttributeChange, if expectation: AttributeExpectation
+    ) async throws(SignalingError) -> Int64 {
+        let version: Int64?
+        do {
+            switch expectation {
+            case .any: version = try await changes.submit(change)
+            case .absent: version = try await store.changeChannelAttribute(change, if: nil)
+            case .value(let value): version = try await store.changeChannelAttribute(change, if: value)
+            }
+        } catch {
+            throw error.signaling
+        }
+        guard let version else { throw .valueDiffers }
+        return version
     }
 
     private func moveTimers(_ change: AttributeChange, _ channel: ChannelKey) async throws(SignalingError) {
@@ -50,7 +91,9 @@ struct ChannelAttributeHandler: Sendable {
         case .expiry:
             switch try await functions.expiry(channel) {
             case .wait(let until): try await schedule([(.expiry(channel), until)])
-            case .due: try await schedule([(.expiry(channel), try await functions.redis.time())])
+            case .due:
+                let now = try await functions.redis.time(ofSlot: KeySpace.slot(of: .channel(channel)))
+                try await schedule([(.expiry(channel), now)])
             case .idle, .none: break
             }
         }
@@ -73,9 +116,11 @@ struct ChannelAttributeHandler: Sendable {
             if admitted.members == 0, channel.name.special == nil {
                 due.append((.expiry(channel), admitted.now + .seconds(Limits.channelTimeToLive)))
             }
-            _ = try await functions.redis.answers(to: scheduling(due) + [ChannelFunctions.mayAct(actor, context)])
+            // The app's server always may, within the bounds.
+            let question = actor.session.isServer ? [] : [ChannelFunctions.mayAct(actor, context)]
+            _ = try await functions.redis.answers(to: scheduling(due) + question)
         } catch {
-            ChannelMetrics.refused(error)
+            ChannelMetrics.shared.refused(error)
             throw error
         }
     }

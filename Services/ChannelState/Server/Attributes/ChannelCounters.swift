@@ -1,7 +1,7 @@
 internal import ChannelStateLogic
 internal import ClusterService
-internal import Metrics
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Announces the counters `_member_num` and `_total_member_num` to channels' members.
@@ -29,7 +29,7 @@ struct ChannelCounters: Sendable {
     /// Announces a counter, if it is time; called when its timer fires.
     func fired(_ counter: ChannelCounter, _ channel: ChannelKey) async throws {
         switch try await functions.announce(counter, channel) {
-        case .announced: ChannelMetrics.numbersTold.increment()
+        case .announced: ChannelMetrics.shared.numbersTold.increment()
         case .wait(let until):
             try await timers.set(.counter(counter, channel), at: until)
         case .nothing: break

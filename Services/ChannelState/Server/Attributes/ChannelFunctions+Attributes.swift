@@ -120,7 +120,7 @@ extension ChannelFunctions {
 
     /// The cached attributes, whatever their version.
     func cachedAttributes(_ channel: ChannelKey) async throws(SignalingError) -> [Attribute] {
-        let cached = try await redis.answer(to: RedisCommand("HGETALL", .string(ChannelKeys(channel).attributes)))
+        let cached = try await redis.answer(to: RedisCommand("HGETALL", key: ChannelKeys(channel).attributes))
         guard let parts = cached.array else { throw .unreadableAnswer }
         return try Self.attributes(parts[...])
     }
@@ -135,7 +135,7 @@ extension ChannelFunctions {
     func cached(_ channel: ChannelKey) async throws(SignalingError) -> Cached {
         let keys = ChannelKeys(channel)
         let replies = try await redis.answers(to: [
-            RedisCommand("GET", .string(keys.attributesVersion)), RedisCommand("HGET", .string(keys.state), "unloaded"),
+            RedisCommand("GET", key: keys.attributesVersion), RedisCommand("HGET", key: keys.state, "unloaded"),
         ])
         return Cached(version: replies[0].string.flatMap { Int64($0) }, isAwaited: replies[1].string == "1")
     }

@@ -2,9 +2,9 @@ internal import ChannelStateLogic
 internal import ClusterService
 internal import ClusterState
 internal import Logging
-internal import Metrics
 internal import PostgresStore
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Ends channels that Redis lost after their last member had left: PostgreSQL still has their attributes, but no timer
@@ -36,7 +36,7 @@ struct ChannelSurvey: Sendable {
 
     private func check(_ channels: [AttributedChannel]) async throws {
         let joins = try await functions.redis.answers(
-            to: channels.map { RedisCommand("HEXISTS", .string(ChannelKeys($0.channel).state), "joins") })
+            to: channels.map { RedisCommand("HEXISTS", key: ChannelKeys($0.channel).state, "joins") })
         var joined: [ChannelKey] = []
         for (found, isKnown) in zip(channels, joins.map({ $0.int == 1 })) {
             if isKnown, !found.wasJoined { joined.append(found.channel) }
@@ -50,7 +50,7 @@ struct ChannelSurvey: Sendable {
         // The time to live is one of the attributes.
         try await cache.load(channel, account: try Account("system"), uid: 0)
         guard try await functions.restoreAsEmpty(channel) else { return }
-        ChannelMetrics.adopted.increment()
+        ChannelMetrics.shared.adopted.increment()
         logger.notice(
             "restored a channel that Redis had lost; its time to live begins now",
             metadata: ["app": "\(channel.app)", "channel": "\(channel.name)"])

@@ -1,9 +1,9 @@
 internal import ChannelStateLogic
 internal import ClusterService
 internal import Logging
-internal import Metrics
 internal import PostgresStore
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Handles the timers of channels: ends empty channels, announces counters, and publishes changes that a process had
@@ -58,7 +58,7 @@ struct ChannelExpiry: Sendable {
     }
 
     private func ended(_ channel: ChannelKey) {
-        ChannelMetrics.expired.increment()
+        ChannelMetrics.shared.expired.increment()
         logger.info("channel ended", metadata: ["app": "\(channel.app)", "channel": "\(channel.name)"])
     }
 

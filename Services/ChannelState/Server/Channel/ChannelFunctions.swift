@@ -8,7 +8,7 @@ internal import SignalingProtocol
 ///
 /// Every method throws `SignalingError`: a function's refusal, or that Redis is not available.
 struct ChannelFunctions: Sendable {
-    let redis: RedisConnection
+    let redis: RedisCluster
     /// Where changes of memberships are recorded for PostgreSQL.
     var mirror = MemberMirror()
 
@@ -30,7 +30,7 @@ struct ChannelFunctions: Sendable {
             .function(
                 "session_enter", tag: KeySpace.tag(command.actor.user), .string(id.rawValue), .deadline(deadline),
                 .string(command.actor.session.rawValue), .string(command.channel.rawValue), .int64(command.moveNumber)),
-            RedisCommand("EXISTS", .string(ChannelKeys(channel).attributesVersion)),
+            RedisCommand("EXISTS", key: ChannelKeys(channel).attributesVersion),
         ])
         let leaving = replies[0].texts.compactMap { try? ChannelName($0) }
         return EnterResult(leaving: leaving, attributesAreCached: replies[1].int == 1)
@@ -49,7 +49,7 @@ struct ChannelFunctions: Sendable {
 
     /// The command that asks which channel the session is in; its reply is a ``Presence``.
     static func sessionPlace(_ actor: Actor) -> RedisCommand {
-        RedisCommand("HMGET", .string(UserKeys(actor.user).session), "sid", "channel")
+        RedisCommand("HMGET", key: UserKeys(actor.user).session, "sid", "channel")
     }
 
     /// Parses the reply to ``sessionPlace(_:)``, for a session that should be in `channel`.
@@ -62,12 +62,23 @@ struct ChannelFunctions: Sendable {
         return fields[1].string == channel.rawValue ? .alive : .elsewhere
     }
 
-    /// The command reporting that the session is not in the channel any more and need not leave it.
+    /// The command reporting that the session is not in the channel any more and need not leave it; see
+    /// ``isRestored(_:)`` for its reply.
     /// - Parameter moveNumber: the number of the leave; 0 when it has none.
     static func exit(_ actor: Actor, _ channel: ChannelName, moveNumber: Int64) -> RedisCommand {
         .function(
             "session_exit", tag: KeySpace.tag(actor.user), .string(actor.session.rawValue), .string(channel.rawValue),
             .int64(moveNumber))
+    }
+
+    /// Parses the reply to ``exit(_:_:moveNumber:)``.
+    /// - Returns: whether a reassertion has restored the member since the session joined, perhaps after it was removed for
+    ///   this leave. It must then be forgotten.
+    static func isRestored(_ reply: RedisValue?) -> Bool { reply?.int == 2 }
+
+    /// The command reporting that a reassertion has restored the session as a member of the channel.
+    static func restored(_ actor: Actor, _ channel: ChannelName) -> RedisCommand {
+        session("session_restored", actor, channel)
     }
 
     /// The command reporting that the session need not leave the channel any more.
@@ -89,12 +100,14 @@ struct ChannelFunctions: Sendable {
         /// How long the channel exists after it became empty.
         var timeToLive: Duration
         var countersDue: CounterDueTimes
+        /// The sequence number of the channel's last event up to the leave; nil from a result that an earlier release has kept.
+        var sequence: Int64?
     }
 
     /// Whether the session is a member of the channel.
     func holds(_ actor: Actor, _ channel: ChannelKey) async throws(SignalingError) -> Bool {
         let info = try await redis.answer(
-            to: RedisCommand("HGET", .string(ChannelKeys(channel).memberInfo), .string(actor.user.account.rawValue)))
+            to: RedisCommand("HGET", key: ChannelKeys(channel).memberInfo, .string(actor.user.account.rawValue)))
         return info.string.flatMap { MemberInfo(text: $0) }?.session == actor.session
     }
 
@@ -127,9 +140,11 @@ struct ChannelFunctions: Sendable {
     private static func left(_ reply: RedisValue) throws(SignalingError) -> Left? {
         var parts = try FunctionReply(reply)
         if parts.isEmpty { return nil }
-        return Left(
+        var left = Left(
             count: try parts.int(), change: try parts.int64(), uid: try parts.uint32(),
             timeToLive: .seconds(try parts.int64()), countersDue: Self.countersDue(members: try parts.time()))
+        if !parts.isEmpty { left.sequence = try parts.int64() }
+        return left
     }
 
     struct Reasserted: Equatable {

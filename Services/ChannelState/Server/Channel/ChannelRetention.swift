@@ -1,8 +1,8 @@
 internal import Logging
-internal import Metrics
 internal import PostgresStore
 internal import ServiceKit
 internal import ServiceLifecycle
+internal import ServiceMetrics
 
 /// Once a minute, deletes the rows of channels that ended long ago from PostgreSQL, and surveys channels that Redis has lost.
 /// Every instance deletes; rows that another has locked are skipped.
@@ -28,7 +28,7 @@ struct ChannelRetention: Service {
         var count: Int
         repeat {
             count = try await store.forgetChannels(unchangedFor: retention)
-            ChannelMetrics.forgotten.increment(by: Int64(count))
+            ChannelMetrics.shared.forgotten.increment(by: count)
         } while count == AttributeStore.forgetBatch && !Task.isCancelled
     }
 }

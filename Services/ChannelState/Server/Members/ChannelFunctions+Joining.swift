@@ -43,7 +43,7 @@ extension ChannelFunctions {
                     "channel_join", tag: keys.tag, .string(id.rawValue), .deadline(deadline),
                     .string(actor.user.account.rawValue), .int(actor.uid), .string(actor.session.rawValue),
                     channel.name.special == nil ? 0 : 1),
-                RedisCommand("HGETALL", .string(keys.attributes)), RedisCommand("GET", .string(keys.attributesVersion)),
+                RedisCommand("HGETALL", key: keys.attributes), RedisCommand("GET", key: keys.attributesVersion),
                 ServerAnnouncement.memberAudience(in: channel.app),
             ])
             var parts = try FunctionReply(replies[0])

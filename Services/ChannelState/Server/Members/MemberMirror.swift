@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
@@ -6,6 +7,8 @@ internal import SignalingWire
 struct MemberMirror: Sendable {
     /// Whether changes are recorded; default true.
     var isOn = true
+    /// Decides to which stream a channel's changes go.
+    var bus = BusLayout.single
 
     /// The command that records a change; none when mirrors are off.
     /// - Parameter change: the number of the change, by Redis' clock (us).
@@ -16,6 +19,6 @@ struct MemberMirror: Sendable {
         let row = MemberMirrorRow(
             of: Member(account: account, uid: uid), in: channel, version: change, present: present,
             joinedAt: RedisTime(microseconds: change))
-        return [MirrorStream.recording(row, for: .channelState)]
+        return [MirrorStream.recording(row, for: .channelState, in: bus.partition(of: .channel(channel)))]
     }
 }

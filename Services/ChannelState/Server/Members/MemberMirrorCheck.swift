@@ -1,8 +1,8 @@
 internal import ClusterState
 internal import Logging
-internal import Metrics
 internal import PostgresStore
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Corrects differences between Redis and PostgreSQL's copy of the members, and removes members whose sessions have
@@ -28,13 +28,13 @@ struct MemberMirrorCheck: Sendable {
         var last: MemberMirrorRow?
         repeat {
             // Set even if it is too early for the round: the earlier it is set, the more exact it is.
-            let keptSince = try await dataKeptSince(try await functions.redis.time())
+            let keptSince = try await dataKeptSince()
             // Waiting here, rather than skipping the round, saves a minute after Redis has lost data.
             guard try await uptime.wait(for: settling, renew) else { return }
             let rows = try await store.presentMembers(after: last, limit: Self.page)
             let infos = try await functions.redis.answers(
                 to: rows.map {
-                    RedisCommand("HGET", .string(ChannelKeys($0.channel).memberInfo), .string($0.account.rawValue))
+                    RedisCommand("HGET", key: ChannelKeys($0.channel).memberInfo, .string($0.account.rawValue))
                 })
             try await check(zip(rows, infos).map { ($0, $1.string) }, keptSince: keptSince)
             last = rows.count == Self.page ? rows.last : nil
@@ -43,33 +43,38 @@ struct MemberMirrorCheck: Sendable {
         } while last != nil
     }
 
-    /// - Returns: the time since which Redis has kept its data.
-    private func dataKeptSince(_ now: RedisTime) async throws -> RedisTime {
-        let text = String(now.milliseconds * 1000)
-        let kept = try await functions.redis.answer(
-            to: RedisCommand("SET", .string(KeySpace.dataBirth), .string(text), "NX", "GET")
-        ).string
-        return RedisTime(microseconds: Int64(kept ?? text) ?? 0)
+    /// - Returns: the time since which Redis has kept its data, by the number of the partition: each may be at a master of its
+    ///   own.
+    private func dataKeptSince() async throws -> [RedisTime] {
+        let (redis, partitions) = (functions.redis, functions.redis.bus.partitions)
+        let now = try await redis.answers(to: partitions.map { RedisCommand("TIME").inSlot($0.slot) }).map(\.time)
+        let texts = now.map { String(($0?.milliseconds ?? 0) * 1000) }
+        let kept = try await redis.answers(
+            to: zip(partitions, texts).map { partition, text in
+                RedisCommand("SET", key: KeySpace.dataKeptSince(in: partition), .string(text), "NX", "GET")
+            })
+        return zip(kept, texts).map { RedisTime(microseconds: Int64($0.string ?? $1) ?? 0) }
     }
 
-    private func check(_ rows: [(row: MemberMirrorRow, info: String?)], keptSince: RedisTime) async throws {
+    private func check(_ rows: [(row: MemberMirrorRow, info: String?)], keptSince: [RedisTime]) async throws {
         let members = rows.compactMap { row, info in info.map { (row, Self.actor(row, $0)) } }
         let sessions = try await functions.redis.answers(
             to: members.map {
-                RedisCommand("HMGET", .string(UserKeys($0.1.user).session), "sid", "channel", "leaving")
+                RedisCommand("HMGET", key: UserKeys($0.1.user).session, "sid", "channel", "leaving")
             })
         for ((row, actor), session) in zip(members, sessions) {
             let fields = session.texts
             guard fields.count == 3 else { throw SignalingError.unreadableAnswer }
             let places = ChannelLines.channels(fields[1]) + ChannelLines.channels(fields[2])
             if fields[0] == actor.session.rawValue, places.contains(row.channel.name) { continue }
-            ChannelMetrics.membersForgotten.increment()
+            ChannelMetrics.shared.membersForgotten.increment()
             try await reassertion.forget(actor, in: row.channel, isTold: true)
         }
         for (row, info) in rows where info == nil {
-            ChannelMetrics.membersForgotten.increment()
+            ChannelMetrics.shared.membersForgotten.increment()
+            let partition = functions.redis.bus.partition(of: .channel(row.channel))
             let change = try await functions.memberForgotten(
-                row, isTold: RedisTime(microseconds: row.version) < keptSince)
+                row, isTold: RedisTime(microseconds: row.version) < keptSince[partition.number])
             guard let change else { continue }
             _ = try await functions.redis.answers(
                 to: functions.mirror.entries(row.channel, row.account, uid: row.uid, present: false, change: change))

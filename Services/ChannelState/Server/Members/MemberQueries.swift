@@ -16,14 +16,14 @@ struct MemberQueries: Sendable {
 
     func count(_ command: CountMembers, _ context: CommandContext) async throws(SignalingError) -> MemberCount {
         let reply = try await functions.redis.answer(
-            to: RedisCommand("ZCARD", .string(ChannelKeys(command.channel).members)))
+            to: RedisCommand("ZCARD", key: ChannelKeys(command.channel).members))
         return MemberCount(count: Int(reply.int ?? 0))
     }
 
     func contains(_ command: QueryMember, _ context: CommandContext) async throws(SignalingError) -> MemberStatus {
         let reply = try await functions.redis.answer(
             to: RedisCommand(
-                "ZSCORE", .string(ChannelKeys(command.channel).members), .string(command.account.rawValue)))
+                "ZSCORE", key: ChannelKeys(command.channel).members, .string(command.account.rawValue)))
         return MemberStatus(isMember: !reply.isNull)
     }
 

@@ -3,8 +3,8 @@ internal import ClusterService
 internal import ClusterState
 internal import Logging
 internal import MessageStore
-internal import Metrics
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Handles joins and leaves.
@@ -20,6 +20,7 @@ struct MembershipHandler: Sendable {
     let attributes: ChannelAttributeCache
     let timers: ServiceTimers<ChannelTimer>
     let counters: ChannelCounters
+    let reassertion: MembershipReassertion
     let logger: Logger
 
     func join(_ command: JoinChannel, _ context: CommandContext) async throws(SignalingError) -> ChannelJoined {
@@ -44,7 +45,7 @@ struct MembershipHandler: Sendable {
         after.append(ChannelFunctions.sessionPlace(actor))
         let replies = try await functions.redis.answers(to: after)
         if joined.outcome != .present {
-            ChannelMetrics.joins.increment()
+            ChannelMetrics.shared.joins.increment()
             log("joined", actor, channel, .success)
         }
         switch try ChannelFunctions.presence(replies.last, actor, command.channel) {
@@ -61,9 +62,8 @@ struct MembershipHandler: Sendable {
         }
     }
 
-    func leave(_ command: LeaveChannel, _ context: CommandContext) async throws(SignalingError) -> Done {
-        try await leave(command, context.id, deadline: context.deadline)
-        return Done()
+    func leave(_ command: LeaveChannel, _ context: CommandContext) async throws(SignalingError) -> ChannelLeft {
+        ChannelLeft(sequence: try await leave(command, context.id, deadline: context.deadline)?.sequence)
     }
 
     /// Called when the deadline passed between the steps of a join: takes the session out of the channel, unless it was
@@ -71,15 +71,21 @@ struct MembershipHandler: Sendable {
     private func undo(_ command: JoinChannel) async throws(SignalingError) {
         let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
         guard try await !functions.holds(command.actor, channel) else { return }
-        _ = try await functions.redis.answer(
+        let exited = try await functions.redis.answer(
             to: ChannelFunctions.exit(command.actor, command.channel, moveNumber: command.moveNumber))
+        if ChannelFunctions.isRestored(exited) {
+            try await reassertion.forget(command.actor, in: channel, isTold: false)
+        }
     }
 
     /// - Parameters:
     ///   - id: identifies the step, the same at each repetition.
     ///   - deadline: after this time nothing is done; nil for none.
-    private func leave(_ leave: LeaveChannel, _ id: CommandID, deadline: RedisTime? = nil) async throws(SignalingError)
-    {
+    /// - Returns: nil when the account was not a member by this session.
+    @discardableResult
+    private func leave(
+        _ leave: LeaveChannel, _ id: CommandID, deadline: RedisTime? = nil
+    ) async throws(SignalingError) -> ChannelFunctions.Left? {
         let (actor, reason) = (leave.actor, leave.reason)
         let channel = ChannelKey(app: actor.user.app, name: leave.channel)
         let left = try await functions.leave(actor, channel, id, deadline: deadline)
@@ -94,10 +100,15 @@ struct MembershipHandler: Sendable {
             after += counters.scheduling(left.countersDue, channel)
             after += announcement(.leave(channel.name, reason), of: actor, in: channel, change: left.change, id)
         }
-        _ = try await functions.redis.answers(to: after)
-        guard left != nil else { return }
-        ChannelMetrics.leaves.increment()
+        let replies = try await functions.redis.answers(to: after)
+        if ChannelFunctions.isRestored(replies.first) {
+            // Perhaps between the two steps above.
+            try await reassertion.forget(actor, in: channel, isTold: false)
+        }
+        guard left != nil else { return nil }
+        ChannelMetrics.shared.leaves.increment()
         log("left", actor, channel, reason)
+        return left
     }
 
     /// The commands that follow a join: for the mirror, the app's servers, and the channel's timers.

@@ -11,7 +11,7 @@ internal import SignalingProtocol
 ///
 /// The sessions' records, which gateways reassert first, determine who is in which channel. They are in other hash
 /// slots than the channel. So each change checks them before and after, and is undone if a join or a leave came in
-/// between.
+/// between. A leave changes the record last: it finds there that the member was restored, and removes it again.
 struct MembershipReassertion: Sendable {
     let functions: ChannelFunctions
     let attributes: ChannelAttributeCache
@@ -61,8 +61,10 @@ struct MembershipReassertion: Sendable {
             after.append(timers.setting(.expiry(channel), at: due))
         }
         _ = try await functions.redis.answers(to: after)
+        let restored = try await functions.redis.answers(
+            to: added.map { ChannelFunctions.restored(actor($0, channel), channel.name) })
         // Removes those who left, or joined another channel, meanwhile.
-        for (held, place) in zip(added, try await places(added, channel)) where place != .alive {
+        for (held, reply) in zip(added, restored) where reply.int != 1 {
             try await remove(actor(held, channel), from: channel, isTold: false)
         }
         logger.notice(
@@ -102,7 +104,7 @@ struct MembershipReassertion: Sendable {
     /// Loads the attributes of a channel that Redis has lost, because its limits are among them.
     private func restoreAttributes(_ channel: ChannelKey, _ member: Member) async {
         let cached = try? await functions.redis.answer(
-            to: RedisCommand("EXISTS", .string(ChannelKeys(channel).attributesVersion)))
+            to: RedisCommand("EXISTS", key: ChannelKeys(channel).attributesVersion))
         if cached?.int == 1 { return }
         _ = try? await attributes.load(channel, account: member.account, uid: member.uid)
     }

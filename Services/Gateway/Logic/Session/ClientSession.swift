@@ -30,6 +30,9 @@ package struct ClientSession: ~Copyable {
     /// concern all connections of a shard at once, so the shard reads this instead of sending an event to each.
     package var held: HeldSession? { login.active?.session.held(at: channel.place.held) }
 
+    /// The session's user; nil unless the session is logged in.
+    package var user: UserKey? { login.active?.user }
+
     /// Handles an event.
     /// - Returns: the actions to perform, in order.
     package mutating func handle(
@@ -149,6 +152,13 @@ package struct ClientSession: ~Copyable {
         mailbox = nil
         calls.abandon()
         if let closing { actions.append(.close(closing)) }
+    }
+
+    /// Loses the connection because it has met a combination which the types exclude, and has the error logged. The client
+    /// may resume its session.
+    mutating func loseExcluded(_ what: String, _ actions: inout SessionActions) {
+        actions.append(.logError(what))
+        lose(.restart, &actions)
     }
 
     /// Answers a call that has met a combination which the states exclude, and has the error logged.

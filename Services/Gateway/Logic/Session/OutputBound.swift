@@ -34,7 +34,7 @@ package struct OutputBound: Sendable {
     /// The bytes that are counted for a write.
     package static func cost(of bytes: Int) -> Int { bytes + writeOverhead }
 
-    /// Records a write, before the socket has taken any of it; ``judge()`` must follow.
+    /// Records a write, before the socket has taken any of it; ``enforce()`` must follow.
     /// - Parameter isAnswer: whether the client has requested it.
     package mutating func queued(_ bytes: Int, isAnswer: Bool) {
         waiting += Self.cost(of: bytes)
@@ -43,7 +43,7 @@ package struct OutputBound: Sendable {
 
     /// Compares the waiting output with the bound.
     /// - Returns: what the connection must do.
-    package mutating func judge() -> Action {
+    package mutating func enforce() -> Action {
         if waiting > bound + answer { return .cutOff }
         guard !isPaused, waiting > bound / 2 else { return .none }
         isPaused = true

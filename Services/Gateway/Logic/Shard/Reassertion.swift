@@ -19,9 +19,28 @@ package struct Reassertion: Sendable {
         case members(ChannelKey, [SessionID])
     }
 
-    private var sessions: Deque<SessionID> = []
-    private var waiting: Set<SessionID> = []
-    private var members: [ChannelKey: [SessionID]] = [:]
+    /// Sessions that wait for a request, in the order of their coming and each once.
+    private struct Queue {
+        private var order: Deque<SessionID> = []
+        private var members: Set<SessionID> = []
+
+        var isEmpty: Bool { order.isEmpty }
+
+        mutating func add(_ session: SessionID) {
+            if members.insert(session).inserted { order.append(session) }
+        }
+
+        /// Takes out those of the next request.
+        mutating func takePage() -> [SessionID] {
+            let page = Array(order.prefix(Reassertion.page))
+            order.removeFirst(page.count)
+            members.subtract(page)
+            return page
+        }
+    }
+
+    private var sessions = Queue()
+    private var members: [ChannelKey: Queue] = [:]
     private var failed: Set<SessionID> = []
     private var sessionsAsked = 0
     private var membersAsked = 0
@@ -35,7 +54,7 @@ package struct Reassertion: Sendable {
 
     /// Queues sessions to be reasserted.
     package mutating func want(_ wanted: some Sequence<SessionID>) {
-        for session in wanted where waiting.insert(session).inserted { sessions.append(session) }
+        for session in wanted { sessions.add(session) }
     }
 
     /// The next request to send; nil when there is none or the bound is reached. Call it until it returns nil, and
@@ -44,23 +63,21 @@ package struct Reassertion: Sendable {
         guard sessionsAsked + membersAsked < Self.bound else { return nil }
         if !sessions.isEmpty {
             sessionsAsked += 1
-            let page = Array(sessions.prefix(Self.page))
-            sessions.removeFirst(page.count)
-            waiting.subtract(page)
-            return .sessions(page)
+            return .sessions(sessions.takePage())
         }
         // Channel-state accepts a member only when its session is known.
-        guard sessionsAsked == 0, let (channel, all) = members.first else { return nil }
+        guard sessionsAsked == 0, let channel = members.keys.first, var queue = members.removeValue(forKey: channel)
+        else { return nil }
         membersAsked += 1
-        let page = Array(all.prefix(Self.page))
-        members[channel] = all.count > page.count ? Array(all.dropFirst(page.count)) : nil
+        let page = queue.takePage()
+        if !queue.isEmpty { members[channel] = queue }
         return .members(channel, page)
     }
 
     /// Presence answered a request; `found` are the sessions that are in a channel, whose memberships are queued.
     package mutating func answered(members found: [(session: SessionID, channel: ChannelKey)]) {
         sessionsAsked -= 1
-        for (session, channel) in found { members[channel, default: []].append(session) }
+        for (session, channel) in found { members[channel, default: Queue()].add(session) }
     }
 
     /// Channel-state answered a request; `unknown` are sessions that it does not know, or not in this channel.

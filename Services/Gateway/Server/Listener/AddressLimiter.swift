@@ -1,7 +1,7 @@
-internal import CoreMetrics
 internal import GatewayLogic
 internal import Logging
 internal import NIOCore
+internal import ServiceMetrics
 internal import Synchronization
 
 /// Enforces the per-address limits on connections and failed logins, for all shards of the process.
@@ -51,7 +51,7 @@ final class AddressLimiter: Sendable {
             channel.closeFuture.whenComplete { _ in self.state.withLock { $0.table.closed(key, now: .now) } }
             return true
         }
-        GatewayMetrics.addressRefused.increment()
+        GatewayMetrics.shared.addressRefused.increment()
         if mayWarn {
             logger.warning(
                 "refusing connections: too many from one address",

@@ -3,12 +3,14 @@ internal import Logging
 internal import NIOHTTP1
 internal import RedisStore
 internal import ServiceKit
+internal import SignalingProtocol
 internal import SignalingWire
 
-/// Answers `GET /getaddr?vid=APP` with some of the live gateways, of which it reads a sample from time to time.
+/// Answers `GET /getaddr?vid=APP` with some of the live gateways, of which it reads a sample from time to time. With `&channel=NAME`
+/// those come first where the channel's members gather, see ``MeetingPoints``.
 ///
-/// Source: `Docs/protocol.md`, "Finding a gateway". The answer is always 200 with a non-empty list: the web clients hang
-/// on anything else.
+/// Source: `Docs/protocol.md`, "Finding a gateway". Without `channel` and `app` the answer is always 200 with a non-empty list: the
+/// old web clients hang on anything else.
 actor Discovery {
     /// Entries are repeated up to this count. The oldest web clients never wrap around at the end of the list, and
     /// advance by one entry whenever an abandoned socket closes during a login; past the end they stop working.
@@ -21,17 +23,17 @@ actor Discovery {
 
     /// The address at which clients reach this process.
     private(set) var ownAddress: GatewayAddress
-    private let sample: @Sendable () async throws -> [GatewayLease]
+    private let directory: GatewayDirectory
     private let logger: Logger
     private var known: GatewayDraw<GatewayAddress>
+    private var points = MeetingPoints<GatewayAddress>()
     private var freshUntil: ContinuousClock.Instant?
 
-    /// - Parameter sample: reads what some of the live gateways tell of themselves.
-    init(own: GatewayAddress, logger: Logger, sample: @escaping @Sendable () async throws -> [GatewayLease]) {
+    init(own: GatewayAddress, logger: Logger, directory: GatewayDirectory) {
         ownAddress = own
         known = Self.only(own)
         self.logger = logger
-        self.sample = sample
+        self.directory = directory
     }
 
     /// Sets this process's address, once the listener's port is known.
@@ -41,33 +43,70 @@ actor Discovery {
     }
 
     /// The response for one client; the gateways are drawn anew for each.
-    func answer(at now: ContinuousClock.Instant = .now) async -> HTTPAnswer {
+    /// - Parameter target: of the request, with its query.
+    func answer(to target: String, at now: ContinuousClock.Instant = .now) async -> HTTPAnswer {
+        let query: DiscoveryQuery
+        do throws(SignalingError) {
+            query = try DiscoveryQuery(target: target)
+        } catch {
+            let body = JSONValue.object([JSONMember("error", .string(error.message))])
+            return .json(status: .badRequest, body.compactText, headers: Self.headers)
+        }
         await refresh(at: now)
+        var chosen: [GatewayAddress] = []
+        if let subject = query.subject { chosen = await meetingPoints(of: subject, at: now) }
         var generator = SystemRandomNumberGenerator()
-        let chosen = known.draw(Self.mostEntries, using: &generator)
+        for address in known.draw(Self.mostEntries, using: &generator)
+        where chosen.count < Self.mostEntries && !chosen.contains(address) {
+            chosen.append(address)
+        }
         var entries: [JSONValue] = []
         while entries.count < Self.leastEntries {
             entries += chosen.map { .array([.string($0.host), .number("\($0.port)")]) }
         }
         return .json(
-            JSONValue.object([JSONMember("web", .array(entries))]).compactText,
-            headers: ["Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"])
+            JSONValue.object([JSONMember("web", .array(entries))]).compactText, headers: Self.headers)
     }
+
+    private static let headers: HTTPHeaders = ["Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"]
 
     private func refresh(at now: ContinuousClock.Instant) async {
         if let freshUntil, now < freshUntil { return }
-        freshUntil = now + Self.freshness * Double.random(in: 0.75...1.25)
+        freshUntil = now + Self.freshness * Self.jitter
         do {
-            let shards = try await sample().map { lease in
-                (address: GatewayAddress(host: lease.host, port: lease.port), connections: lease.connections)
-            }
-            let found = GatewayDraw(shards)
+            let sample = try await directory.sample()
+            let shards = sample.map { (id: $0.id, shard: Self.shard($0.lease)) }
+            let found = GatewayDraw(shards.map { (address: $0.shard.address, connections: $0.shard.connections) })
             // No gateway at all means that Redis lost them; this one is known to be alive.
             known = found.isEmpty ? Self.only(ownAddress) : found
+            points.sample(shards, isComplete: sample.count < GatewayLeases.sampleSize, at: now)
         } catch {
             // The last sample is used for longer.
             logger.warning("could not read the list of gateways", metadata: ["error": "\(error)"])
         }
+    }
+
+    /// The gateways where those gather who ask for a subject. While Redis does not answer, those of before.
+    private func meetingPoints(of subject: String, at now: ContinuousClock.Instant) async -> [GatewayAddress] {
+        do {
+            if points.mustList(at: now, jitter: Self.jitter) { points.list(try await directory.list()) }
+            let unread = points.unread(for: subject, at: now)
+            if !unread.isEmpty {
+                let leases = try await directory.leases(unread)
+                points.read(unread, leases.mapValues(Self.shard), at: now)
+            }
+        } catch {
+            logger.warning("could not read gateways' leases", metadata: ["error": "\(error)"])
+        }
+        var generator = SystemRandomNumberGenerator()
+        return points.choose(for: subject, using: &generator)
+    }
+
+    /// By how much a time of reading differs from process to process.
+    private static var jitter: Double { Double.random(in: 0.75...1.25) }
+
+    private static func shard(_ lease: GatewayLease) -> MeetingPoints<GatewayAddress>.Shard {
+        .init(address: GatewayAddress(host: lease.host, port: lease.port), connections: lease.connections)
     }
 
     private static func only(_ address: GatewayAddress) -> GatewayDraw<GatewayAddress> {

@@ -1,6 +1,6 @@
-internal import CoreMetrics
 internal import GatewayLogic
 internal import NIOCore
+internal import ServiceMetrics
 
 /// Reads the PROXY protocol header at the start of a proxied connection, sets the connection up for the client's
 /// address and then removes itself.
@@ -56,7 +56,7 @@ final class ProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private func refuse(_ context: ChannelHandlerContext) {
         isDone = true
-        GatewayMetrics.proxyRefused.increment()
+        GatewayMetrics.shared.proxyRefused.increment()
         context.close(promise: nil)
     }
 }

@@ -1,4 +1,3 @@
-internal import CoreMetrics
 internal import GatewayLogic
 internal import Logging
 internal import NIOCore
@@ -6,6 +5,7 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
 internal import ServiceKit
+internal import ServiceMetrics
 internal import SignalingProtocol
 internal import Synchronization
 
@@ -98,7 +98,7 @@ struct PublicListener: Sendable {
     private func configure(_ channel: any Channel, tls: TLSIdentity?) throws {
         let shard = shard(of: channel)
         guard shard.assumeIsolated({ $0.takeSocket() }) else {
-            GatewayMetrics.socketsRefused.increment()
+            GatewayMetrics.shared.socketsRefused.increment()
             throw ChannelError.operationUnsupported
         }
         channel.closeFuture.whenComplete { _ in shard.assumeIsolated { $0.socketClosed() } }

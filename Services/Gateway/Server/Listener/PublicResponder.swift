@@ -8,7 +8,7 @@ struct PublicResponder: HTTPResponder {
 
     func answer(_ request: HTTPRequestHead) async -> HTTPAnswer {
         switch (request.method, HTTPTarget.path(of: request.uri)) {
-        case (.GET, "/getaddr"), (.HEAD, "/getaddr"): await discovery.answer()
+        case (.GET, "/getaddr"), (.HEAD, "/getaddr"): await discovery.answer(to: request.uri)
         case (_, "/getaddr"): .json(status: .methodNotAllowed, #"{"error":"only GET"}"#)
         case (_, "/"):
             .json(

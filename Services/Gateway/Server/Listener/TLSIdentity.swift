@@ -1,6 +1,6 @@
-internal import CoreMetrics
 internal import Logging
 internal import NIOSSL
+internal import ServiceMetrics
 internal import Synchronization
 
 /// The certificate of the TLS port, loaded at the start and reloaded when the operator asks (SIGHUP).
@@ -26,10 +26,10 @@ final class TLSIdentity: Sendable {
         do {
             let context = try Self.read(files)
             current.withLock { $0 = context }
-            GatewayMetrics.certificateReloads.increment()
+            GatewayMetrics.shared.certificateReloads.increment()
             logger.notice("reloaded the certificate")
         } catch {
-            GatewayMetrics.certificateReloadFailures.increment()
+            GatewayMetrics.shared.certificateReloadFailures.increment()
             logger.error("could not reload the certificate; keeping the old one", metadata: ["error": "\(error)"])
         }
     }

@@ -1,8 +1,8 @@
-internal import CoreMetrics
 internal import GatewayLogic
 internal import Logging
 internal import NIOCore
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
 internal import WebSocketWire
@@ -21,7 +21,7 @@ extension ClientConnection {
         case .logError(let what): shard.logger.error("client session", metadata: ["error": "\(what)"])
         case .bind(let session): shard.bind(session, to: self)
         case .unbind(let session): shard.unbind(session, from: self)
-        case .takeRates(let session): handle(.ratesTaken(shard.leftRates(of: session)), on: shard)
+        case .takeRates(let session): handle(.ratesTaken(shard.takeRates(of: session)), on: shard)
         case .keepRates(let session, let rates): shard.keep(rates, of: session)
         case .detach(let session, let user): shard.detach(session, of: user)
         case .askWhoseSession(let session): shard.ask(about: session)
@@ -71,31 +71,40 @@ extension ClientConnection {
         shard.releaseIfEmpty(left)
     }
 
+    private func recordLogin(on shard: isolated GatewayShard) {
+        let untilDeadline = (loginDeadline - .now).duration
+        GatewayMetrics.shared.loginDuration.record(shard.environment.callTimeout.duration - untilDeadline)
+    }
+
     private func count(_ count: SessionAction.Count, on shard: isolated GatewayShard) {
         switch count {
-        case .login: GatewayMetrics.logins.increment()
-        case .resume: GatewayMetrics.resumes.increment()
+        case .login:
+            GatewayMetrics.shared.logins.increment()
+            recordLogin(on: shard)
+        case .resume:
+            GatewayMetrics.shared.resumes.increment()
+            recordLogin(on: shard)
         case .loginFailure(let isOfTheLogin):
-            GatewayMetrics.loginFailures.increment()
+            GatewayMetrics.shared.loginFailures.increment()
             if isOfTheLogin { shard.addressLimiter.loginFailed(addressKey) }
-        case .loginLimited: GatewayMetrics.loginsLimited.increment()
-        case .callFailure: GatewayMetrics.callFailures.increment()
-        case .messageLimited: GatewayMetrics.limited.increment()
-        case .actLimited: GatewayMetrics.actsLimited.increment()
-        case .specialChannelRefused: GatewayMetrics.specialRefused.increment()
-        case .pollDelayed: GatewayMetrics.pollsDelayed.increment()
-        case .overdue: GatewayMetrics.overdue.increment()
-        case .readingPaused: GatewayMetrics.pauses.increment()
+        case .loginLimited: GatewayMetrics.shared.loginsLimited.increment()
+        case .callFailure: GatewayMetrics.shared.callFailures.increment()
+        case .messageLimited: GatewayMetrics.shared.limited.increment()
+        case .actLimited: GatewayMetrics.shared.actsLimited.increment()
+        case .specialChannelRefused: GatewayMetrics.shared.specialRefused.increment()
+        case .pollDelayed: GatewayMetrics.shared.pollsDelayed.increment()
+        case .overdue: GatewayMetrics.shared.overdue.increment()
+        case .readingPaused: GatewayMetrics.shared.pauses.increment()
         case .mailboxReset:
-            GatewayMetrics.mailboxResets.increment()
+            GatewayMetrics.shared.mailboxResets.increment()
             shard.logger.warning("Redis has lost messages: a mailbox's versions went back")
-        case .mailboxFull: GatewayMetrics.mailboxesFull.increment()
-        case .memoryFull: GatewayMetrics.memoryFull.increment()
+        case .mailboxFull: GatewayMetrics.shared.mailboxesFull.increment()
+        case .memoryFull: GatewayMetrics.shared.memoryFull.increment()
         case .resumeAbandoned(let name):
-            GatewayMetrics.abandonedResumes.increment()
+            GatewayMetrics.shared.abandonedResumes.increment()
             shard.logger.warning(
                 "abandoned a resume: could not read the channel's events", metadata: ["channel": "\(name)"])
-        case .joinUnsettled: GatewayMetrics.unsettledJoins.increment()
+        case .joinUnsettled: GatewayMetrics.shared.unsettledJoins.increment()
         case .tooManyCalls: noteViolation("more than \(CallPipeline.bound) calls unanswered", on: shard)
         }
     }

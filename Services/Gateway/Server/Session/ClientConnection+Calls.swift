@@ -2,6 +2,8 @@ internal import GatewayLogic
 internal import MessageStore
 internal import NIOCore
 internal import RedisStore
+internal import ServiceKit
+internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
 
@@ -11,7 +13,7 @@ extension ClientConnection {
         let (active, ticket, bounds) = (call.session, call.ticket, call.bounds)
         switch call.act {
         case .sendMessage(let receiver, let seconds, let content):
-            let seconds = min(seconds, shard.configuration.messageTimeToLiveBound)
+            let seconds = min(seconds, shard.environment.longestMessageSeconds)
             var message = InstantMessage(
                 to: UserKey(app: active.user.app, account: receiver), from: active.keys, in: active.id,
                 line: MessageLine.instant(
@@ -20,7 +22,11 @@ extension ClientConnection {
                 seconds: seconds)
             message.command = active.command(forMessage: call.messageID)
             message.bounds = MailboxBounds(entries: Int(bounds.mailboxEntries), bytes: Int(bounds.mailboxBytes))
+            guard shard.senders.maySend(at: { .now }) else {
+                return handle(.messageAnswered(ticket, .unavailable("redis"), channel: nil), on: shard)
+            }
             shard.mailboxes.send(message) { [self] result in
+                GatewayMetrics.shared.calls.message.record(since: ticket.arrivedAt)
                 handle(.messageAnswered(ticket, result.failure, channel: nil), on: shard)
             }
         case .sendChannelMessage(let name, let body, let force):
@@ -38,13 +44,14 @@ extension ClientConnection {
             let command = ChangeChannelAttributes(
                 actor: active.actor, channel: name, change: change,
                 limitPerSecond: Int(bounds.channelPerSecond))
-            ask(ticket, command, on: shard) { _ in .done }
+            ask(ticket, command, GatewayMetrics.shared.calls.channel, on: shard) { _ in .done }
         case .countMembers, .queryMember, .listMembers:
             askAboutMembers(ticket, call.act, active, on: shard)
         case .call(let verb, let name, let peer, let extra):
             let command = CallAct(verb: verb, actor: active.actor, channel: name, peer: peer.rawValue, extra: extra)
-            ask(ticket, command, on: shard) { _ in .done }
-        case .pollMailbox, .logOut, .join, .leave: preconditionFailure("these calls have session actions of their own")
+            ask(ticket, command, GatewayMetrics.shared.calls.invitation, on: shard) { _ in .done }
+        case .pollMailbox, .logOut, .join, .leave:
+            endExcluded("a call that has a session action of its own was to be executed", on: shard)
         }
     }
 
@@ -52,7 +59,13 @@ extension ClientConnection {
         // Messages are answered in the order of their arrival, those to users and those to channels.
         shard.mailboxes.flush()
         let name = message.channel.name
+        // A member's session is known to the channel, which refuses others.
+        guard !message.force || shard.senders.maySend(at: { .now }) else {
+            return handle(.messageAnswered(ticket, .unavailable("redis"), channel: name), on: shard)
+        }
         shard.messages.sendToChannel(message) { [self] result in
+            GatewayMetrics.shared.calls.channelMessage.record(since: ticket.arrivedAt)
+            if result.failure?.reason == .rateLimited { GatewayMetrics.shared.channelLimited.increment() }
             handle(.messageAnswered(ticket, result.failure, channel: name), on: shard)
         }
     }
@@ -63,19 +76,24 @@ extension ClientConnection {
         func user(_ account: Account) -> UserKey { UserKey(app: active.user.app, account: account) }
         switch act {
         case .queryStatus(let account):
-            ask(ticket, QueryUserStatus(user: user(account)), on: shard) { .userStatus(account, online: $0.online) }
+            ask(ticket, QueryUserStatus(user: user(account)), GatewayMetrics.shared.calls.user, on: shard) {
+                .userStatus(account, online: $0.online)
+            }
         case .setAttribute(let attribute):
             let command = SetUserAttribute(user: active.user, session: active.actor.session, attribute: attribute)
-            ask(ticket, command, on: shard) { _ in .done }
+            ask(ticket, command, GatewayMetrics.shared.calls.user, on: shard) { _ in .done }
         case .getAttribute(let account, let name):
-            ask(ticket, GetUserAttribute(user: user(account), name: name), on: shard) {
+            ask(ticket, GetUserAttribute(user: user(account), name: name), GatewayMetrics.shared.calls.user, on: shard)
+            {
                 .attribute(account, name, value: $0.value)
             }
         case .listAttributes(let account):
-            ask(ticket, ListUserAttributes(user: user(account)), on: shard) { .attributes(account, $0.attributes) }
+            ask(ticket, ListUserAttributes(user: user(account)), GatewayMetrics.shared.calls.user, on: shard) {
+                .attributes(account, $0.attributes)
+            }
         case .pollMailbox, .sendMessage, .logOut, .join, .leave, .sendChannelMessage, .changeAttributes, .countMembers,
             .queryMember, .listMembers, .call:
-            preconditionFailure("not a call that presence answers")
+            endExcluded("presence was to be asked what it does not answer", on: shard)
         }
     }
 
@@ -85,29 +103,41 @@ extension ClientConnection {
         func channel(_ name: ChannelName) -> ChannelKey { ChannelKey(app: active.user.app, name: name) }
         switch act {
         case .countMembers(let name):
-            ask(ticket, CountMembers(channel: channel(name)), timeout: .userNumberTimeout, on: shard) {
+            ask(
+                ticket, CountMembers(channel: channel(name)), GatewayMetrics.shared.calls.channel,
+                timeout: .userNumberTimeout, on: shard
+            ) {
                 .memberCount(name, $0.count)
             }
         case .queryMember(let name, let account):
-            ask(ticket, QueryMember(channel: channel(name), account: account), on: shard) {
+            ask(
+                ticket, QueryMember(channel: channel(name), account: account), GatewayMetrics.shared.calls.channel,
+                on: shard
+            ) {
                 .membership(name, account, isMember: $0.isMember)
             }
         case .listMembers(let name, let limit):
-            ask(ticket, ListMembers(channel: channel(name), limit: limit), on: shard) {
+            ask(
+                ticket, ListMembers(channel: channel(name), limit: limit), GatewayMetrics.shared.calls.channel,
+                on: shard
+            ) {
                 .members(total: $0.total, $0.members)
             }
         case .pollMailbox, .sendMessage, .logOut, .queryStatus, .setAttribute, .getAttribute, .listAttributes, .join,
             .leave, .sendChannelMessage, .changeAttributes, .call:
-            preconditionFailure("not a question about members")
+            endExcluded("a call that is no question about members was taken for one", on: shard)
         }
     }
 
     /// Sends a command to a service. A timeout gets the code that the documents define for this function.
+    /// - Parameter durations: where the time to the answer is counted.
     private func ask<Command: WireCommand>(
-        _ ticket: CallTicket, _ command: Command, timeout code: SignalingCode = .failed,
+        _ ticket: CallTicket, _ command: Command, _ durations: Histogram,
+        timeout code: SignalingCode = .failed,
         on shard: isolated GatewayShard, _ body: @escaping (Command.Reply) -> ReplyBody
     ) {
         shard.sender.send(command, by: deadline(of: ticket, on: shard)) { [self] result in
+            durations.record(since: ticket.arrivedAt)
             let answer = result.map(body).mapError { $0.reason == .timeout ? .timeout(code) : $0 }
             handle(.answered(ticket, answer), on: shard)
         }

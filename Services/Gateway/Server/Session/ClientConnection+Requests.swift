@@ -3,6 +3,7 @@ internal import Logging
 internal import MessageStore
 internal import NIOCore
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// The requests of ``ClientSession`` to Redis and the services; the replies become its events.
@@ -36,7 +37,7 @@ extension ClientConnection {
         case .send, .close, .setReading, .raiseOutputBound, .acceptCalls, .count, .logError, .bind, .unbind, .takeRates,
             .keepRates, .detach, .askWhoseSession, .perform, .startPollTimer, .cancelPollTimer, .unsubscribe, .enter,
             .leaveLocally, .holdEvents, .showAll, .advanceFeed, .show, .continueIDs, .cutOff:
-            preconditionFailure("not an action that sends a request")
+            endExcluded("an action without a request was to send one", on: shard)
         }
     }
 
@@ -68,6 +69,7 @@ extension ClientConnection {
 
     private func resume(_ session: ConnectionStateMachine.Session, on shard: isolated GatewayShard) {
         let id = session.line.session
+        loginDeadline = .now + shard.environment.callTimeout
         shard.awaitResume(of: id, on: self)
         shard.apps.find(session.user.app) { [self] settings in
             // The session is valid whether or not its app is known; without the app's settings the default limits
@@ -92,6 +94,7 @@ extension ClientConnection {
     private func logOut(_ ticket: CallTicket, of active: ActiveSession, on shard: isolated GatewayShard) {
         let command = CloseSession(user: active.user, session: active.id, reason: .leaveLogout)
         shard.sender.send(command, by: deadline(of: ticket, on: shard)) { [self] result in
+            GatewayMetrics.shared.calls.logout.record(since: ticket.arrivedAt)
             handle(.loggedOut(ticket, result.failure), on: shard)
         }
     }
@@ -132,14 +135,25 @@ extension ClientConnection {
 
     private func join(_ ticket: CallTicket, _ command: JoinChannel, on shard: isolated GatewayShard) {
         shard.sender.send(command, by: deadline(of: ticket, on: shard)) { [self] result in
+            GatewayMetrics.shared.calls.join.record(since: ticket.arrivedAt)
             handle(.joined(ticket, result), on: shard)
         }
     }
 
     private func leave(_ ticket: CallTicket, _ command: LeaveChannel, on shard: isolated GatewayShard) {
         shard.sender.send(command, by: deadline(of: ticket, on: shard)) { [self] result in
-            handle(.left(ticket, result.failure), on: shard)
+            GatewayMetrics.shared.calls.leave.record(since: ticket.arrivedAt)
+            left(command.channel, ticket, result, on: shard)
         }
+    }
+
+    private func left(
+        _ name: ChannelName, _ ticket: CallTicket, _ result: Result<ChannelLeft, SignalingError>,
+        on shard: isolated GatewayShard
+    ) {
+        guard case .success(let left) = result, let sequence = left.sequence, let channel, channel.key.name == name
+        else { return handle(.left(ticket, result.failure), on: shard) }
+        channel.whenWritten(through: sequence, on: shard) { [self] in handle(.left(ticket, nil), on: shard) }
     }
 
     private func readLog(

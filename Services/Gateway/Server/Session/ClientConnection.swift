@@ -1,14 +1,14 @@
-internal import CoreMetrics
 internal import GatewayLogic
 internal import Logging
 internal import NIOCore
+internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
 internal import WebSocketWire
 
 /// One client's WebSocket: reads its frames, reports events to its ``ClientSession``, and performs the resulting
 /// actions, all of them before the next event. Isolated to its shard.
-final class ClientConnection: ChannelInboundHandler {
+final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
     typealias InboundIn = ByteBuffer
 
     let shard: GatewayShard
@@ -27,7 +27,7 @@ final class ClientConnection: ChannelInboundHandler {
     var pollTimer: Scheduled<Void>?
     /// The session's line, which the client's calls must contain; empty before it may make calls.
     var line = ""
-    /// When the login must have been answered.
+    /// When the login or resume must have been answered: `callTimeout` after it began.
     var loginDeadline = LocalTime.now
 
     /// When the client last sent something; while a frame is handled, the time of that frame.
@@ -64,9 +64,7 @@ final class ClientConnection: ChannelInboundHandler {
             budget: shard.output)
         reader.bound = Limits.loginFrameBytes
         loginDue = LocalTime.now + shard.environment.loginTimeout
-        outlet.onLaneClosed = { [unowned self] in channel?.fanout.closeLane(of: self) }
-        outlet.onPause = { [unowned self] pauses in enter { $0.handle(.output(isPaused: pauses), on: $1) } }
-        outlet.onFull = { [unowned self] bound in enter { $0.cutOff(.output(bound), on: $1) } }
+        outlet.owner = self
     }
 
     // MARK: - NIO's callbacks
@@ -136,6 +134,7 @@ final class ClientConnection: ChannelInboundHandler {
 
     private func opened(on shard: isolated GatewayShard) {
         guard shard.admit(self) else {
+            GatewayMetrics.shared.refused.increment()
             shard.logger.warning(
                 "refused a connection: too many clients",
                 metadata: ["bound": "\(shard.configuration.connectionBound)", "client": "\(address)"])
@@ -179,7 +178,7 @@ final class ClientConnection: ChannelInboundHandler {
         case .text: receivedText(on: shard)
         case .ping: shard.send(.pong, shard.payload, to: outlet)
         case .close: handle(.close(.normal), on: shard)
-        case .binary: preconditionFailure("the reader takes no binary messages")
+        case .binary: endExcluded("the frame reader passed on a binary message", on: shard)
         }
     }
 
@@ -213,6 +212,14 @@ final class ClientConnection: ChannelInboundHandler {
         try? context?.channel.syncOptions?.setOption(.autoRead, value: reads)
     }
 
+    // MARK: - The outlet's callbacks
+
+    func laneClosed() { channel?.fanout.closeLane(of: self) }
+
+    func outputPaused(_ isPaused: Bool) { enter { $0.handle(.output(isPaused: isPaused), on: $1) } }
+
+    func outputFull(_ bound: OutputBudget.Bound) { enter { $0.cutOff(.output(bound), on: $1) } }
+
     // MARK: - Endings
 
     /// Closes the connection because the client violates the protocol; its session stays resumable.
@@ -223,8 +230,15 @@ final class ClientConnection: ChannelInboundHandler {
     }
 
     func noteViolation(_ what: String, on shard: isolated GatewayShard) {
-        GatewayMetrics.violations.increment()
+        GatewayMetrics.shared.violations.increment()
         shard.logger.info("protocol violation", metadata: ["what": "\(what)", "client": "\(address)"])
+    }
+
+    /// Closes the connection because it has met what the types of its parts exclude: an error of this program, which other
+    /// clients are not to suffer from. The session stays resumable.
+    func endExcluded(_ what: String, on shard: isolated GatewayShard) {
+        shard.logger.error("client connection", metadata: ["error": "\(what)", "client": "\(address)"])
+        handle(.close(.restart), on: shard)
     }
 
     /// Why a client is disconnected.
@@ -249,8 +263,8 @@ final class ClientConnection: ChannelInboundHandler {
             case .input: "it sends without reading"
             }
         shard.logger.info("slow client cut off", metadata: ["why": "\(why)", "client": "\(address)"])
-        GatewayMetrics.cutOff.increment()
-        if case .output(.all) = reason { GatewayMetrics.outputFull.increment() }
+        GatewayMetrics.shared.cutOff.increment()
+        if case .output(.all) = reason { GatewayMetrics.shared.outputFull.increment() }
         isClosed = true
         handle(.connectionLost, on: shard)
         shard.remove(self)
@@ -276,6 +290,7 @@ final class ClientConnection: ChannelInboundHandler {
         }
         let isLoginOverdue = loginDue.map { $0 < now } ?? false
         if isLoginOverdue || now - lastRead > environment.idleTimeout {
+            GatewayMetrics.shared.timedOut.increment()
             handle(.close(.goingAway), on: shard)
         }
     }

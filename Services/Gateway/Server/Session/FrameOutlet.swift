@@ -7,6 +7,16 @@ internal import NIOCore
     internal import Darwin
 #endif
 
+/// The connection that a ``FrameOutlet`` writes for; called on the shard's event loop.
+protocol FrameOutletOwner: AnyObject {
+    /// Called when the outlet's ``FrameOutlet/lane`` becomes nil.
+    func laneClosed()
+    /// Called when reading from the client must stop (true) or may continue (false).
+    func outputPaused(_ isPaused: Bool)
+    /// Called when too much output waits: the connection must be closed.
+    func outputFull(_ bound: OutputBudget.Bound)
+}
+
 /// Writes finished WebSocket frames to one connection, bypassing NIO where possible. Isolated to its shard.
 ///
 /// A channel event is encoded once, and the same bytes are sent to every member, so the remaining cost per member is
@@ -27,12 +37,9 @@ final class FrameOutlet {
     private var socket: NIOBSDSocket.Handle?
     /// The output that NIO has not written yet.
     private(set) var output: OutputBound
-    /// Called when ``lane`` becomes nil.
-    var onLaneClosed: () -> Void = {}
-    /// Called when reading from the client must stop (true) or may continue (false).
-    var onPause: (Bool) -> Void = { _ in }
-    /// Called when too much output waits: the connection must be closed.
-    var onFull: (OutputBudget.Bound) -> Void = { _ in }
+    /// The connection, if it wants to know of the output's state. One reference instead of three closures, because each
+    /// closure would need memory of its own in every connection.
+    unowned var owner: (any FrameOutletOwner)?
 
     /// - Parameters:
     ///   - isPlain: whether the bytes written here are sent as they are, without TLS.
@@ -71,28 +78,28 @@ final class FrameOutlet {
     private func closeLane() {
         guard socket != nil else { return }
         socket = nil
-        onLaneClosed()
+        owner?.laneClosed()
     }
 
     /// Counts a write as waiting until NIO has finished it.
     private func track(_ written: EventLoopPromise<Void>, _ bytes: Int, isAnswer: Bool) {
-        if output.waiting == 0 { onLaneClosed() }
+        if output.waiting == 0 { owner?.laneClosed() }
         output.queued(bytes, isAnswer: isAnswer)
         budget?.queued(OutputBound.cost(of: bytes), for: self)
         written.futureResult.assumeIsolated().whenComplete { _ in
             self.budget?.written(OutputBound.cost(of: bytes), for: self)
-            if self.output.written(bytes) == .resume { self.onPause(false) }
+            if self.output.written(bytes) == .resume { self.owner?.outputPaused(false) }
         }
     }
 
     /// Judges the output that still waits after the socket has taken what it could.
-    private func judge() {
-        switch output.judge() {
-        case .pause: onPause(true)
+    private func enforceBounds() {
+        switch output.enforce() {
+        case .pause: owner?.outputPaused(true)
         case .cutOff: full(.connection)
         case .none, .resume: break
         }
-        budget?.judge()
+        budget?.enforce()
     }
 
     /// Handles that too much output waits, for this client or for all together.
@@ -102,7 +109,7 @@ final class FrameOutlet {
             closeAtOnce()
             return
         }
-        onFull(bound)
+        owner?.outputFull(bound)
     }
 
     /// Closes the connection and drops waiting output, without TLS's closing handshake, which would wait for the client
@@ -156,7 +163,7 @@ final class FrameOutlet {
         let bytes = rest.readableBytes
         track(written, bytes, isAnswer: isAnswer)
         context.writeAndFlush(NIOAny(rest), promise: written)
-        judge()
+        enforceBounds()
         return written.futureResult
     }
 }

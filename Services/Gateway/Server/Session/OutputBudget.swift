@@ -24,7 +24,7 @@ final class OutputBudget {
     }
 
     /// Disconnects the clients with the most waiting output while the total exceeds the bound.
-    func judge() {
+    func enforce() {
         guard waiting > bound, !isCutting else { return }
         isCutting = true
         defer { isCutting = false }

@@ -1,6 +1,6 @@
-internal import CoreMetrics
 internal import GatewayLogic
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
 
@@ -52,7 +52,7 @@ final class AppDirectory {
             return callback(.failure(Self.unknownApp))
         } else if waiting[app] == nil {
             guard questions.take(now: now) else {
-                GatewayMetrics.appQuestionsRefused.increment()
+                GatewayMetrics.shared.appQuestionsRefused.increment()
                 return callback(
                     .failure(
                         SignalingError(

@@ -1,6 +1,6 @@
-internal import CoreMetrics
 internal import GatewayLogic
 internal import NIOCore
+internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
 internal import WebSocketWire
@@ -88,7 +88,7 @@ final class ChannelFanout {
         let (frames, lastID) = encode(events, lowestID: max(first.id, self.lastID + 1))
         let closer = writeToLanes(frames)
         self.lastID = lastID
-        GatewayMetrics.deliveries.increment(by: Int64(members.count * events.count))
+        GatewayMetrics.shared.deliveries.increment(by: members.count * events.count)
         let batch = Batch(events: events, frames: frames, lastID: lastID, movers: movers)
         // A write may reveal that a connection is broken; its member then leaves the channel.
         for (member, taken) in closer where member.channel?.fanout === self {

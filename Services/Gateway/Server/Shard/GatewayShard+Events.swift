@@ -1,9 +1,9 @@
-internal import CoreMetrics
 internal import GatewayLogic
 internal import Logging
 internal import MessageStore
 internal import NIOCore
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
 
@@ -13,22 +13,28 @@ extension GatewayShard {
         do {
             // The topic is plain ASCII, so strings compare like bytes, and faster.
             if topic.rawValue == ownTopic.rawValue {
-                guard let event = try payload.withBytes(GatewayEvent.decode).get() else {
-                    return GatewayMetrics.unknownEvents.increment()
-                }
-                handle(event)
+                try receivedOwn(payload)
             } else if let channel = topics[topic] {
                 switch try payload.withBytes(ChannelPublication.decode).get() {
                 case .event(let event):
                     perform(channel.feed.received(event), in: channel)
                 case .unknown(let position):
-                    GatewayMetrics.unknownEvents.increment()
+                    GatewayMetrics.shared.unknownEvents.increment()
                     perform(channel.feed.skipped(at: position), in: channel)
                 }
+            } else if ownTopics.contains(topic) {
+                try receivedOwn(payload)
             }
         } catch {
             logger.error("could not decode an event", metadata: ["topic": "\(topic)", "error": "\(error)"])
         }
+    }
+
+    private func receivedOwn(_ payload: ByteBuffer) throws {
+        guard let event = try payload.withBytes(GatewayEvent.decode).get() else {
+            return GatewayMetrics.shared.unknownEvents.increment()
+        }
+        handle(event)
     }
 
     private func handle(_ event: GatewayEvent) {
@@ -48,13 +54,17 @@ extension GatewayShard {
         }
     }
 
-    /// Called when publications may have been lost: reads what was missed.
-    func resynchronize() {
-        for channel in channels.values { perform(channel.feed.resynchronize(), in: channel) }
-        for connection in sessions.values { connection.handle(.resynchronizeMailbox, on: self) }
-        sender.resendPending()
+    /// Called when publications in these slots may have been lost: reads what was missed.
+    func resynchronize(_ slots: SlotScope) {
+        for channel in channels.values where slots.contains(subject: .channel(channel.key)) {
+            perform(channel.feed.resynchronize(), in: channel)
+        }
+        for connection in sessions.values where connection.isReached(by: slots) {
+            connection.handle(.resynchronizeMailbox, on: self)
+        }
+        sender.resendPending(slots)
         // A kick or a move may have been lost.
-        reconcile()
+        reconcile(slots)
     }
 
     // MARK: - A channel's feed
@@ -85,13 +95,13 @@ extension GatewayShard {
             let resets = channel.feed.resets
             let action = channel.feed.filled(page)
             if channel.feed.resets != resets {
-                GatewayMetrics.channelResets.increment()
+                GatewayMetrics.shared.channelResets.increment()
                 logger.warning(
                     "Redis has lost channel events: sequence numbers went back",
                     metadata: ["channel": "\(channel.key.name)"])
             }
             if page?.complete == false {
-                GatewayMetrics.channelGaps.increment()
+                GatewayMetrics.shared.channelGaps.increment()
                 logger.warning(
                     "channel events are lost: the log no longer has them", metadata: ["channel": "\(channel.key.name)"])
             }
@@ -106,5 +116,12 @@ extension GatewayShard {
         let channels = batched
         batched = []
         for channel in channels { channel.endCollecting(on: self) }
+    }
+}
+
+extension ClientConnection {
+    /// Whether publications to the connection's user may be in these slots.
+    fileprivate func isReached(by slots: SlotScope) -> Bool {
+        session.user.map { user in slots.contains(subject: .user(user)) } ?? true
     }
 }

@@ -1,4 +1,3 @@
-internal import CoreMetrics
 internal import GatewayLogic
 internal import Logging
 internal import RedisStore
@@ -21,7 +20,7 @@ extension GatewayShard {
         tellDetached()
         reassertion.retry()
         tellHeld()
-        if mustCompare { compare() }
+        if uncompared != .none { compare(.none) }
     }
 
     func tellDetached() {
@@ -61,19 +60,24 @@ extension GatewayShard {
     }
 
     /// Called when a heartbeat has reached Redis.
-    /// - Parameter wasHeld: whether the lease existed until then.
-    func leaseTaken(wasHeld: Bool) {
-        if !wasHeld, hadLease { reconcile() }
+    /// - Parameters:
+    ///   - time: when it was sent.
+    ///   - wasHeld: whether the lease existed until then.
+    func leaseTaken(at time: LocalTime, wasHeld: Bool) {
+        if !wasHeld, hadLease {
+            senders.leaseLost()
+            reconcile()
+        } else {
+            senders.leaseRenewed(at: time, isConfirmed: reassertion.isDone)
+        }
         hadLease = true
         retryTelling()
-        report()
     }
 
-    /// Updates the gauges.
-    private func report() {
-        GatewayMetrics.outputWaiting.record(output.waiting)
-        GatewayMetrics.connections.record(connections.count)
-        GatewayMetrics.sessions.record(sessions.count)
-        GatewayMetrics.channels.record(channels.count)
+    /// What the shard has to do at the moment, for the metrics.
+    var load: ShardLoad {
+        ShardLoad(
+            connections: connections.count, sessions: sessions.count, channels: channels.count,
+            outputBytes: output.waiting, requests: sender.pendingCount, detaches: detaching.count)
     }
 }

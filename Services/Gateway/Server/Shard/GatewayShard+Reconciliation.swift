@@ -1,14 +1,16 @@
 internal import ClusterState
-internal import CoreMetrics
 internal import GatewayLogic
 internal import Logging
 internal import NIOCore
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
 
 /// The state of a comparison of the sessions that a shard holds with those that Redis records for it.
 struct RouteComparison {
+    /// The slots of the users whose sessions are compared.
+    let slots: SlotScope
     /// The search for the recorded ones.
     var scan: RouteScan
     /// The sessions that were held at the start and have not been found yet.
@@ -18,22 +20,45 @@ struct RouteComparison {
 /// Compares the sessions that the shard holds with those that Redis records for it, in both directions.
 ///
 /// After every outage of either connection, and when the lease was lost, all sessions are reasserted to presence: what
-/// Redis has lost is recorded again, and the replies contain what the shard has missed (kicks, moves, mail). Once a
-/// minute only the ids are compared, which costs Redis almost nothing, and the sessions that differ are reasserted.
+/// Redis has lost is recorded again, and the replies contain what the shard has missed (kicks, moves, mail). In a cluster
+/// these are the sessions of users, or in channels, of the master that was away. Once a minute only the ids are compared, which
+/// costs Redis almost nothing, and the sessions that differ are reasserted.
 extension GatewayShard {
-    func redisConnected() {
-        // At the first connect the shard holds nothing yet.
-        if wasConnected { reconcile() }
-        wasConnected = true
+    /// The master of these slots is connected, for the first time or again.
+    func redisConnected(_ slots: SlotScope) {
+        guard hadLease else { return }
+        reassert(slots)
+        // Usually the subscriptions there are renewed a moment later, and that compares too: one search suffices. If not, the
+        // next heartbeat begins it.
+        uncompared.formUnion(slots)
     }
 
-    /// Reasserts all sessions, and searches for sessions that Redis records for this shard but that it does not hold.
-    func reconcile() {
-        let held = heldSessions
-        logger.notice("reasserting sessions", metadata: ["sessions": "\(held.count)", "channels": "\(channels.count)"])
-        reassertion.want(held)
+    /// Reasserts all sessions that are recorded in these slots, and searches there for sessions that Redis records for this
+    /// shard but that it does not hold.
+    func reconcile(_ slots: SlotScope = .all) {
+        reassert(slots)
+        compare(slots)
+    }
+
+    private func reassert(_ slots: SlotScope) {
+        let concerned = sessions.keys.filter { session in
+            held(session).map { isRecorded($0, in: slots) } ?? false
+        }
+        logger.notice(
+            "reasserting sessions",
+            metadata: [
+                "sessions": "\(concerned.count)", "channels": "\(channels.count)", "slots": "\(slots.text)",
+            ])
+        reassertion.want(concerned)
         tellHeld()
-        compare()
+    }
+
+    /// Whether these slots contain the session's user, or the channel that it is in.
+    private func isRecorded(_ held: HeldSession, in slots: SlotScope) -> Bool {
+        let user = held.line.user
+        if slots.contains(subject: .user(user)) { return true }
+        guard let channel = held.place.channel else { return false }
+        return slots.contains(subject: .channel(ChannelKey(app: user.app, name: channel)))
     }
 
     /// Reasserts one session, to learn whether this shard still holds it.
@@ -42,16 +67,18 @@ extension GatewayShard {
         tellHeld()
     }
 
-    /// Compares the ids of the sessions.
-    func compare() {
-        mustCompare = true
-        guard comparison == nil else { return }
-        mustCompare = false
-        comparison = RouteComparison(scan: RouteScan(id), missing: Set(heldSessions))
+    /// Compares the ids of the sessions of users in these slots.
+    func compare(_ slots: SlotScope = .all) {
+        uncompared.formUnion(slots)
+        guard comparison == nil, uncompared != .none else { return }
+        let slots = uncompared
+        uncompared = .none
+        let held = sessions.keys.filter { session in
+            self.held(session).map { held in slots.contains(subject: .user(held.line.user)) } ?? false
+        }
+        comparison = RouteComparison(slots: slots, scan: RouteScan(id, in: slots), missing: Set(held))
         compareNextPage()
     }
-
-    private var heldSessions: [SessionID] { sessions.keys.filter { held($0) != nil } }
 
     /// What the shard holds of a session; nil unless it is logged in here.
     private func held(_ session: SessionID) -> HeldSession? { sessions[session]?.session.held }
@@ -61,8 +88,8 @@ extension GatewayShard {
         guard !commands.isEmpty else { return endComparison() }
         redis.send(commands) { [self] results in
             guard let routes = comparison?.scan.routes(in: results.compactMap { try? $0.get() }) else {
+                uncompared.formUnion(comparison?.slots ?? .none)
                 comparison = nil
-                mustCompare = true
                 return
             }
             for route in routes { lookForConnection(of: route.text) }
@@ -85,7 +112,7 @@ extension GatewayShard {
         guard sessions[session] == nil, !isResuming(session), !detaching.contains(session),
             let route = SessionRoute(text: text)
         else { return }
-        GatewayMetrics.ghosts.increment()
+        GatewayMetrics.shared.ghosts.increment()
         detach(session, of: route.user)
     }
 
@@ -132,7 +159,7 @@ extension GatewayShard {
             // A session that was meanwhile resumed here again is not the one that presence means.
             guard let connection = sessions[lost.session], held(lost.session)?.hold == told[lost.session]?.hold
             else { continue }
-            GatewayMetrics.lost.increment()
+            GatewayMetrics.shared.lost.increment()
             connection.handle(.superseded(lost.code.map(ConnectionStateMachine.Ending.closeFrame) ?? .silent), on: self)
         }
     }

@@ -1,5 +1,4 @@
 internal import ClusterState
-internal import CoreMetrics
 internal import GatewayLogic
 internal import Logging
 internal import MessageStore
@@ -23,13 +22,12 @@ actor GatewayShard {
     nonisolated let unownedExecutor: UnownedSerialExecutor
     nonisolated let configuration: GatewayConfiguration
     nonisolated let logger: Logger
-    nonisolated let redis: RedisConnection
+    nonisolated let redis: RedisCluster
     let messages: MessageStore
     let mailboxes: MailboxBatch
     let sender: CommandSender
     let apps: AppDirectory
     let environment: ShardEnvironment
-    private let redisConfiguration: RedisConfiguration
     /// Receives publications for this shard and its channels.
     private lazy var subscriber = makeSubscriber()
     /// Counts connections and failed logins by address, together with the other shards.
@@ -40,7 +38,7 @@ actor GatewayShard {
     private(set) var sockets = 0
     /// The output that waits for all clients.
     let output: OutputBudget
-    private var leftRates = LeftRates()
+    private var detachedRates = DetachedRates()
 
     private(set) var connections: [ObjectIdentifier: ClientConnection] = [:]
     private(set) var sessions: [SessionID: ClientConnection] = [:]
@@ -48,7 +46,10 @@ actor GatewayShard {
     var topics: [Topic: LocalChannel] = [:]
     /// Channels with events of the current read from Redis.
     var batched: [LocalChannel] = []
+    /// The shard's topic on a single Redis; in a cluster one of its topics.
     let ownTopic: Topic
+    /// All topics of the shard itself.
+    let ownTopics: Set<Topic>
     /// The frame that is being sent.
     private var frame = ByteBuffer()
     /// Payload of the current frame; valid until the next frame is parsed. All connections share it.
@@ -61,11 +62,12 @@ actor GatewayShard {
     var reassertion = Reassertion()
     /// The comparison of this shard's sessions with those of Redis that is in progress.
     var comparison: RouteComparison?
-    /// Whether to compare them at the next heartbeat.
-    var mustCompare = false
-    /// Whether Redis was connected before, and whether there was a lease.
-    var wasConnected = false
+    /// The slots whose sessions are still to be compared, at the next heartbeat or when the present comparison ends.
+    var uncompared = SlotScope.none
+    /// Whether there was a lease. Before, the shard holds nothing.
     var hadLease = false
+    /// Whether the shard's sessions may send messages.
+    var senders: SenderTrust
     var isDraining = false
     private var numberKeeping: RepeatedTask?
     private var sessionsMade = 0
@@ -80,32 +82,35 @@ actor GatewayShard {
         self.eventLoop = eventLoop
         unownedExecutor = eventLoop.executor.asUnownedSerialExecutor()
         configuration = process.configuration
-        redisConfiguration = process.redis
         addressLimiter = process.addressLimiter
         output = OutputBudget(bound: configuration.shardOutputBound)
         var logger = process.logger
         logger[metadataKey: "gateway"] = "\(id)"
         self.logger = logger
-        redis = RedisConnection(
-            configuration: redisConfiguration, eventLoop: eventLoop,
-            libraries: [.messages, .leases, .streams, .instances],
+        redis = RedisCluster(
+            configuration: process.redis, eventLoop: eventLoop,
+            libraries: [.messages, .leases, .streams, .instances] + (configuration.api == nil ? [] : [.api]),
             logger: logger)
         messages = MessageStore(connection: redis)
         mailboxes = MailboxBatch(connection: redis, gateway: id)
         sender = CommandSender(sender: .gateway(id), connection: redis, logger: logger)
         apps = AppDirectory(sender: sender)
-        environment = ShardEnvironment(configuration, clock: redis.clock)
-        ownTopic = Topic(rawValue: KeySpace.topic(id))
+        environment = ShardEnvironment(configuration, redis: redis)
+        senders = SenderTrust(
+            leaseTime: redis.bus.flavour == .single ? nil : LocalTime.Span(GatewayID.fleet.timeToLive))
+        let names = redis.bus.topics(of: id)
+        ownTopic = Topic(rawValue: names[0])
+        ownTopics = Set(names.map(Topic.init(rawValue:)))
     }
 
     /// Unowned, because the target of a weak reference is slower to retain.
-    private func makeSubscriber() -> RedisSubscriber {
-        RedisSubscriber(
-            configuration: redisConfiguration, onLoop: eventLoop, logger: logger,
+    private func makeSubscriber() -> ClusterSubscriber {
+        ClusterSubscriber(
+            onLoopOf: redis, logger: logger,
             callbacks: .init(
                 onMessage: { [unowned self] topic, payload in received(Topic(rawValue: topic), payload) },
                 onBatchEnd: { [unowned self] in flushChannels() },
-                onReconnected: { [unowned self] in resynchronize() }))
+                onReconnected: { [unowned self] slots in resynchronize(slots) }))
     }
 
     // MARK: - Connections and sessions
@@ -180,11 +185,11 @@ actor GatewayShard {
 
     /// Keeps the rates of a session whose connection has ended.
     func keep(_ rates: SessionRates, of session: SessionID) {
-        leftRates.keep(rates, of: session, now: .now)
+        detachedRates.keep(rates, of: session, now: .now)
     }
 
     /// Removes and returns the rates of a session that is resumed; nil when none are kept.
-    func leftRates(of session: SessionID) -> SessionRates? { leftRates.take(session) }
+    func takeRates(of session: SessionID) -> SessionRates? { detachedRates.take(session) }
 
     // MARK: - Channels
 
@@ -213,8 +218,14 @@ actor GatewayShard {
         subscriber.unsubscribe(topic.rawValue)
     }
 
-    /// Whether both connections to Redis are up.
-    var isConnected: Bool { redis.isConnected && subscriber.isConnected }
+    /// Whether the shard can use Redis: for commands and for events.
+    var redisReadiness: RedisReadiness {
+        var state = redis.readiness
+        if !subscriber.isConnected {
+            state = RedisReadiness(isReady: false, problem: state.problem ?? "not connected")
+        }
+        return state
+    }
 
     /// Ends the connections of a session that was taken over or ended elsewhere.
     func supersede(_ session: SessionID, _ ending: ConnectionStateMachine.Ending) {
@@ -226,7 +237,7 @@ actor GatewayShard {
 
     /// Starts to connect to Redis.
     func start() {
-        redis.onConnected { [unowned self] in assumeIsolated { $0.redisConnected() } }
+        redis.onConnected { [unowned self] slots in assumeIsolated { $0.redisConnected(slots) } }
         redis.start()
         subscriber.start()
         numberKeeping = eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .seconds(1)) { [messages] _ in
@@ -234,18 +245,24 @@ actor GatewayShard {
         }
     }
 
-    /// Subscribes to the shard's own topic, without which no reply would arrive.
-    /// - Returns: false when the subscription was not confirmed in time.
-    func subscribeToOwnTopic() async throws -> Bool {
-        try await withCheckedThrowingContinuation { subscribed in
-            subscriber.subscribe(ownTopic.rawValue) { result in
-                switch result {
-                case .success: subscribed.resume(returning: true)
-                case .failure(let error) where error.code == .timeout: subscribed.resume(returning: false)
-                case .failure(let error): subscribed.resume(throwing: error)
+    /// Subscribes to the shard's own topics, without which no reply would arrive.
+    /// - Returns: false when a subscription was not confirmed in time.
+    func subscribeToOwnTopics() async throws -> Bool {
+        let results: [Result<Void, RedisError>] = await withCheckedContinuation { subscribed in
+            var results: [Result<Void, RedisError>] = []
+            for topic in ownTopics {
+                subscriber.subscribe(topic.rawValue) { [count = ownTopics.count] result in
+                    results.append(result)
+                    if results.count == count { subscribed.resume(returning: results) }
                 }
             }
         }
+        var areConfirmed = true
+        for case .failure(let error) in results {
+            guard error.code == .timeout else { throw error }
+            areConfirmed = false
+        }
+        return areConfirmed
     }
 
     /// Closes the connections to Redis.

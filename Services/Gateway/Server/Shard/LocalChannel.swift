@@ -1,6 +1,8 @@
-internal import CoreMetrics
+internal import ClusterState
 internal import GatewayLogic
 internal import NIOCore
+internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
 internal import WebSocketWire
@@ -15,10 +17,17 @@ final class LocalChannel {
     private var batch: [ChannelEvent] = []
     /// Whether ``endCollecting(on:)`` will be called.
     private var isCollecting = false
-    private var pacing = MovePacing()
+    private var coalescing = JoinLeaveCoalescing()
     private var isPostponed = false
+    /// How often events have been written, modulo 256.
+    private var writes: UInt8 = 0
     private var subscription = Subscription.none
     private var waiters: [(Bool) -> Void] = []
+    /// How long an answer waits for events. One that does not come may be lost.
+    private static let eventPatience = TimeAmount.seconds(1)
+    /// Those who wait until the events up to a sequence number are written, by the order of their coming.
+    private var awaiting: [Int: (sequence: Int64, callback: () -> Void)] = [:]
+    private var lastAwaiting = 0
 
     private enum Subscription {
         /// Not requested, or not confirmed in time. A late confirmation is possible; whoever needs the channel requests
@@ -69,11 +78,35 @@ final class LocalChannel {
         return !isCollecting
     }
 
+    /// Calls back when the events up to a sequence number have been written to the members: at once, unless some of them are
+    /// being collected or have not come yet. In a cluster a service's answer comes over another connection than the events
+    /// that were published before it.
+    func whenWritten(
+        through sequence: Int64, on shard: isolated GatewayShard, _ callback: @escaping () -> Void
+    ) {
+        guard isCollecting || feed.last.map({ $0.sequence < sequence }) ?? false else { return callback() }
+        lastAwaiting += 1
+        let number = lastAwaiting
+        awaiting[number] = (sequence, callback)
+        shard.eventLoop.assumeIsolated().scheduleTask(in: Self.eventPatience) { [self] in
+            awaiting.removeValue(forKey: number)?.callback()
+        }
+    }
+
+    private func tellWritten() {
+        guard !awaiting.isEmpty, let last = feed.last?.sequence else { return }
+        for number in awaiting.filter({ $0.value.sequence <= last }).keys.sorted() {
+            awaiting.removeValue(forKey: number)?.callback()
+        }
+    }
+
     /// Called at the end of the read: writes the collected events, or postpones them when they are only joins and
     /// leaves.
     func endCollecting(on shard: isolated GatewayShard) {
         isCollecting = false
-        let until = pacing.postponement(of: batch.count, onlyMoves: batch.allSatisfy(\.isMove), now: .now)
+        defer { tellWritten() }
+        let until = coalescing.postponement(
+            of: batch.count, onlyJoinsAndLeaves: batch.allSatisfy(\.isMove), now: .now)
         guard let until else { return flush(on: shard) }
         guard !isPostponed else { return }
         isPostponed = true
@@ -90,7 +123,18 @@ final class LocalChannel {
         let events = batch
         batch = []
         fanout.write(events, on: shard)
-        pacing.wrote(from: start, to: .now)
+        coalescing.wrote(from: start, to: .now)
+        writes &+= 1
+        if writes % 16 == 1 { recordDelay(of: events, on: shard) }
+    }
+
+    /// Counts how old the last message was when it was written; joins and leaves may have been postponed.
+    private func recordDelay(of events: [ChannelEvent], on shard: isolated GatewayShard) {
+        guard let message = events.last(where: { !$0.isMove }),
+            let now = shard.redis.clock(ofSlot: KeySpace.slot(of: .channel(key)))?.now
+        else { return }
+        let delay = now.milliseconds - message.id / 1000
+        GatewayMetrics.shared.deliveryDelay.record(nanoseconds: max(0, delay) * 1_000_000)
     }
 }
 

@@ -1,26 +1,30 @@
 internal import GatewayLogic
 internal import RedisStore
+internal import ServiceKit
 internal import SignalingProtocol
 
 /// The clocks and settings for the sessions of a shard.
 final class ShardEnvironment: SessionEnvironment, Sendable {
-    private let clock: RedisClock
+    private let redis: RedisCluster
     let callTimeout: LocalTime.Span
     /// See ``GatewayConfiguration/idleTimeout``.
     let idleTimeout: LocalTime.Span
     /// See ``GatewayConfiguration/loginTimeout``.
     let loginTimeout: LocalTime.Span
     let enforcesTokenExpiry: Bool
+    /// ``GatewayConfiguration/messageTimeToLiveBound`` in seconds, as messages have it.
+    let longestMessageSeconds: Int
 
-    init(_ configuration: GatewayConfiguration, clock: RedisClock) {
-        self.clock = clock
+    init(_ configuration: GatewayConfiguration, redis: RedisCluster) {
+        self.redis = redis
         callTimeout = LocalTime.Span(configuration.commandTimeout)
         idleTimeout = LocalTime.Span(configuration.idleTimeout)
         loginTimeout = LocalTime.Span(configuration.loginTimeout)
         enforcesTokenExpiry = configuration.enforcesTokenExpiry
+        longestMessageSeconds = Int(configuration.messageTimeToLiveBound.components.seconds)
     }
 
     var localTime: LocalTime { .now }
-    var redisTime: RedisTime? { clock.now }
+    var redisTime: RedisTime? { redis.clock(ofSlot: 0)?.now }
     var unixTime: Int64 { WallClock.seconds }
 }

@@ -90,7 +90,7 @@ package struct CallStateMachine: Equatable, Sendable {
             return []  // The acceptance has overtaken the acknowledgement.
         case .ended(let it):
             try it.call.requireCallee(actor)
-            return tellOwedEnd(it, actor)  // It was sent before the end was known.
+            return tellLateCalleeOfEnd(it, actor)  // It was sent before the end was known.
         }
     }
 
@@ -110,7 +110,7 @@ package struct CallStateMachine: Equatable, Sendable {
             return []  // A repeated acceptance.
         case .ended(let it):
             try it.call.requireCallee(actor)
-            let owed = tellOwedEnd(it, actor)
+            let owed = tellLateCalleeOfEnd(it, actor)
             guard owed.isEmpty else { return owed }
             throw Call.over
         }
@@ -266,7 +266,7 @@ extension CallStateMachine {
         return steps + call.forgetting + [.log(CallLogEntry(call: call, endedAt: now, end: end))]
     }
 
-    private mutating func tellOwedEnd(_ it: Ended, _ actor: Actor) -> [CallAction] {
+    private mutating func tellLateCalleeOfEnd(_ it: Ended, _ actor: Actor) -> [CallAction] {
         guard it.owesCalleeEnd else { return [] }
         var call = it.call
         call.callee.session = actor.session

@@ -32,6 +32,14 @@ package enum InvitationTimer: Equatable, Sendable {
         }
     }
 
+    /// What it is about.
+    package var subject: Subject {
+        switch self {
+        case .call(let reference): .tagged(reference.tag)
+        case .bridge(let bridge): .bridge(bridge)
+        }
+    }
+
     /// The timer's kind and what it is about, for the set of timers.
     package var words: [String] {
         switch self {

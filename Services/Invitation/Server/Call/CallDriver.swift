@@ -3,9 +3,9 @@ internal import ClusterState
 internal import InvitationLogic
 internal import Logging
 internal import MessageStore
-internal import Metrics
 internal import NIOCore
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Passes an event to a call's state machine: loads the call, decides, commits, performs the actions.
@@ -79,17 +79,17 @@ struct CallDriver: Sendable {
             isBegun = true
             switch try await records.commit(tag, command: command, loaded: loaded.version, snapshot, actions) {
             case .now:
-                InvitationMetrics.count(actions)
+                InvitationMetrics.shared.count(actions)
                 try await carryOut(actions, of: snapshot, tag, command, loaded.now)
                 return snapshot
             case .before(let actions):
                 try await carryOut(actions, of: snapshot, tag, command, loaded.now)
                 return snapshot
             case .conflict:
-                InvitationMetrics.conflicts.increment()
+                InvitationMetrics.shared.conflicts.increment()
             }
         }
-        InvitationMetrics.conflictBoundHit.increment()
+        InvitationMetrics.shared.conflictBoundHit.increment()
         logger.warning(
             "gave up on a call's event: other processes kept changing the call",
             metadata: ["command": "\(command.id)", "bound": "\(Self.conflictBound)"])
@@ -131,7 +131,8 @@ struct CallDriver: Sendable {
             case .freeLine(let call, let account):
                 try await lines.free(call, of: UserKey(app: app, account: account))
             case .log(let entry):
-                note(entry)  // Already written to the stream by the commit.
+                if !records.logsWithCommit { try await records.log(entry, of: tag) }
+                note(entry)
             }
         }
     }
@@ -171,7 +172,7 @@ struct CallDriver: Sendable {
         } catch {
             guard error.code == .messageOther else { throw error }
             // The call continues: a full mailbox of one party must not affect the other.
-            InvitationMetrics.eventsDropped.increment()
+            InvitationMetrics.shared.eventsDropped.increment()
             logger.warning(
                 "dropped a call event: the receiver's mailbox is full",
                 metadata: ["call": "\(delivery.event.call)", "why": "\(error.reason)"])

@@ -1,8 +1,8 @@
 internal import ClusterState
 internal import InvitationLogic
-internal import Metrics
 internal import PostgresStore
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Handles the service's commands about calls, and calls' timers.
@@ -66,7 +66,7 @@ struct CallHandler: Sendable {
         }
         // The end of a session handles all of the user's calls, so their number is bounded.
         guard max(callingParty.calls, calledParty.calls) < Limits.callsPerUser else {
-            InvitationMetrics.callsOfUserBoundHit.increment()
+            InvitationMetrics.shared.callsOfUserBoundHit.increment()
             throw SignalingError(
                 .inviteOther, .tooManyCalls, "one of the users already has \(Limits.callsPerUser) calls")
         }

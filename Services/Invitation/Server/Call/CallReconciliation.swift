@@ -2,11 +2,11 @@ internal import ClusterState
 internal import InvitationLogic
 internal import Logging
 internal import MessageStore
-internal import Metrics
 internal import PostgresStore
 internal import RedisStore
 internal import ServiceKit
 internal import ServiceLifecycle
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Ends calls whose records Redis has lost: they are in the call log without an end. The end is written to the log, and
@@ -22,7 +22,7 @@ actor CallReconciliation: Service {
     private let store: CallStore
     private let records: CallRecordStore
     private let messages: MessageStore
-    private let redis: RedisConnection
+    private let redis: RedisCluster
     private let lock: RoundLock
     private let pause: Duration
     private let logger: Logger
@@ -31,7 +31,7 @@ actor CallReconciliation: Service {
 
     /// - Parameter pause: the pause between two rounds, over all instances. Calls that began less than this ago are
     ///   skipped.
-    init(_ driver: CallDriver, store: CallStore, redis: RedisConnection, pause: Duration) {
+    init(_ driver: CallDriver, store: CallStore, redis: RedisCluster, pause: Duration) {
         self.store = store
         records = driver.records
         messages = driver.messages
@@ -70,11 +70,12 @@ actor CallReconciliation: Service {
             let mail = CallMail(delivery, in: call.channel).message(command.derived("\(index)"), now: now)
             do throws(SignalingError) { _ = try await messages.sendToUser(mail) } catch {
                 guard error.code == .messageOther else { throw error }
-                InvitationMetrics.eventsDropped.increment()
+                InvitationMetrics.shared.eventsDropped.increment()
             }
         }
-        try await CallLogStream(redis: redis).append(CallLogEntry(call: call, endedAt: now, end: .lost))
-        InvitationMetrics.callsLost.increment()
+        try await CallLogStream(redis: redis).append(
+            CallLogEntry(call: call, endedAt: now, end: .lost), of: record.tag)
+        InvitationMetrics.shared.callsLost.increment()
         logger.warning("ended a call whose record Redis has lost", metadata: ["call": "\(record.id)"])
     }
 }

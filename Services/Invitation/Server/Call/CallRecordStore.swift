@@ -42,15 +42,20 @@ struct CallRecordStore: Sendable {
     /// The number of calls in one reply.
     private static let page = 250
 
-    private let redis: RedisConnection
+    private let redis: RedisCluster
 
-    init(redis: RedisConnection) { self.redis = redis }
+    init(redis: RedisCluster) { self.redis = redis }
+
+    /// Whether the commit of a change also writes its entries of the call log. Not in a cluster, where the log is in another slot
+    /// than the call: there they are written with the other consequences, which are repeated until all are done.
+    var logsWithCommit: Bool { redis.bus.flavour == .single }
 
     func load(_ tag: String, command: CommandID) async throws(SignalingError) -> Loaded {
         let reply = try await call("call_load", tag, [.string(command.rawValue)])
         var parts = try FunctionReply(reply)
         let now = try parts.time()
         let done: [CallAction]? = if let bytes = try parts.next().bytes { try CallAction.decode(bytes) } else { nil }
+        if done != nil { try await awaitReplicas(tag) }
         let version = try parts.int64()
         guard let fields = try parts.next().array else { throw .unreadableAnswer }
         var pairs: [(name: String, value: [UInt8])] = []
@@ -73,7 +78,9 @@ struct CallRecordStore: Sendable {
             .bytes(CallAction.encode(actions)),
         ]
         var entries: [RedisArgument] = []
-        for case .log(let entry) in actions { entries.append(.bytes(CallLogStream.encode(entry))) }
+        if logsWithCommit {
+            for case .log(let entry) in actions { entries.append(.bytes(CallLogStream.encode(entry))) }
+        }
         arguments.append(.int(entries.count))
         arguments += entries
         for pair in writer.pairs {
@@ -81,7 +88,10 @@ struct CallRecordStore: Sendable {
             arguments.append(.bytes(pair.value))
         }
         let reply = try await redis.answer(
-            to: .function("call_commit", keys: [tag, KeySpace.mirror(.invitation)], arguments: arguments))
+            to: .function(
+                "call_commit", keys: logsWithCommit ? [tag, KeySpace.mirror(.invitation, in: .whole)] : [tag],
+                arguments: arguments
+            ).durable)
         var parts = try FunctionReply(reply)
         switch try parts.int64() {
         case 0: return .now
@@ -91,10 +101,24 @@ struct CallRecordStore: Sendable {
         }
     }
 
+    /// Waits as a commit does: the commit that a repeated command finds may have failed for want of replicas.
+    private func awaitReplicas(_ tag: String) async throws(SignalingError) {
+        do throws(RedisError) {
+            try await redis.awaitReplicas(ofSlot: KeySlot.of(tag))
+        } catch {
+            throw error.signaling
+        }
+    }
+
+    /// Writes an entry of the call log that no commit has written.
+    func log(_ entry: CallLogEntry, of tag: String) async throws(SignalingError) {
+        try await CallLogStream(redis: redis).append(entry, of: tag)
+    }
+
     /// The ids of the calls in several records, ended or not; nil where there is no record. In one round trip.
     func ids(_ tags: [String]) async throws(SignalingError) -> [CallID?] {
         let replies = try await redis.answers(
-            to: tags.map { RedisCommand("HGET", .string(KeySpace.call(tag: $0)), "id") })
+            to: tags.map { RedisCommand("HGET", key: KeySpace.call(tag: $0), "id") })
         return replies.map { $0.string.map { CallID($0) } }
     }
 

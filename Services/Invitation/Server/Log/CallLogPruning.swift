@@ -1,10 +1,11 @@
 internal import Logging
-internal import Metrics
 internal import PostgresStore
 internal import ServiceKit
 internal import ServiceLifecycle
+internal import ServiceMetrics
 
-/// Deletes calls from the log when their retention time has passed, in small batches.
+/// Deletes calls from the log when their retention time has passed, in small batches. Months of which nothing is left are removed
+/// by ``CallLogMonths``.
 struct CallLogPruning: Service {
     /// The number of calls deleted by one statement.
     private static let batch = 1000
@@ -27,7 +28,7 @@ struct CallLogPruning: Service {
     private func prune() async throws {
         while true {
             let removed = try await store.prune(olderThanDays: days, limit: Self.batch)
-            InvitationMetrics.logPruned.increment(by: removed)
+            InvitationMetrics.shared.logPruned.increment(by: removed)
             guard removed >= Self.batch, await Task.pause(Self.pauseBetweenBatches) else { return }
         }
     }

@@ -1,22 +1,24 @@
 internal import ClusterState
 internal import InvitationLogic
 internal import Logging
-internal import Metrics
 internal import PostgresStore
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
 
 /// The service's mirror stream, through which the call log gets to PostgreSQL. While PostgreSQL does not answer, calls
 /// continue, and their entries wait in the stream.
 struct CallLogStream: Sendable {
-    private let redis: RedisConnection
+    private let redis: RedisCluster
 
-    init(redis: RedisConnection) { self.redis = redis }
+    init(redis: RedisCluster) { self.redis = redis }
 
-    /// Appends a separate entry. Changes of a call's record append their entries in the same step.
-    func append(_ entry: CallLogEntry) async throws(SignalingError) {
-        _ = try await redis.answer(to: MirrorStream.recording(entry, for: .invitation))
+    /// Appends a separate entry. On a single Redis, changes of a call's record append their entries in the same step.
+    /// - Parameter tag: that of the call's record. In a cluster the entry goes to the same server, so that no other has to answer.
+    func append(_ entry: CallLogEntry, of tag: String) async throws(SignalingError) {
+        let partition = redis.bus.partition(of: .tagged(tag))
+        _ = try await redis.answer(to: MirrorStream.recording(entry, for: .invitation, in: partition))
     }
 
     /// Encodes an entry for the stream.
@@ -29,9 +31,15 @@ struct CallLogStream: Sendable {
     /// How long the oldest entry has been waiting to be copied, from its time to the last full second; zero when there is
     /// none.
     func delay() async throws(SignalingError) -> Duration {
+        var longest = Duration.zero
+        for partition in redis.bus.partitions { longest = max(longest, try await delay(in: partition)) }
+        return longest
+    }
+
+    private func delay(in partition: BusPartition) async throws(SignalingError) -> Duration {
         let replies = try await redis.answers(to: [
-            RedisCommand("TIME"),
-            RedisCommand("XRANGE", .string(KeySpace.mirror(.invitation)), "-", "+", "COUNT", 1),
+            RedisCommand("TIME").inSlot(partition.slot),
+            RedisCommand("XRANGE", key: KeySpace.mirror(.invitation, in: partition), "-", "+", "COUNT", 1),
         ])
         let time = replies[0].array ?? []
         guard let entry = replies[1].array?.first?.array?.first?.string,
@@ -77,7 +85,7 @@ struct CallLogStream: Sendable {
     }
 
     private static func drop(_ call: String, _ why: String, _ logger: Logger) {
-        InvitationMetrics.logEntriesDropped.increment()
+        InvitationMetrics.shared.logEntriesDropped.increment()
         logger.error(
             "dropped a call log entry that cannot be kept", metadata: ["call": "\(call)", "error": "\(why)"])
     }

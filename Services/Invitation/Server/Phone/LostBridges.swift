@@ -1,8 +1,8 @@
 internal import ClusterService
 internal import InvitationLogic
 internal import Logging
-internal import Metrics
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Ends the calls of sip-bridges whose lease has ended.
@@ -29,7 +29,7 @@ struct LostBridges: Sendable {
         if try await watch.isBack(bridge) { return }
         try await driver.phones.close(bridge)
         try await watch.forget(bridge)
-        if !hasStopped { InvitationMetrics.bridgesLost.increment() }
+        if !hasStopped { InvitationMetrics.shared.bridgesLost.increment() }
     }
 
     private func end(_ calls: ArraySlice<CallReference>, of bridge: BridgeID) async throws(SignalingError) {

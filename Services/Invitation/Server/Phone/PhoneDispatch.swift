@@ -1,14 +1,14 @@
 internal import ClusterState
 internal import InvitationLogic
 internal import Logging
-internal import Metrics
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
 
 /// Sends commands to sip-bridges.
 struct PhoneDispatch: Sendable {
-    let redis: RedisConnection
+    let redis: RedisCluster
     let logger: Logger
 
     /// Asks the sip-bridges to call a telephone; any of them may claim the call.
@@ -18,7 +18,7 @@ struct PhoneDispatch: Sendable {
     ) async throws(SignalingError) {
         _ = try await redis.answer(
             to: PostedCommand.command(
-                for: DialPhone(call: call, extra: extra), id: id, deadline: time))
+                on: redis.bus, for: DialPhone(call: call, extra: extra), id: id, deadline: time))
     }
 
     /// Sends an order to the bridge that holds a call. If the bridge is gone, the order is dropped: the bridge's loss
@@ -27,7 +27,7 @@ struct PhoneDispatch: Sendable {
         let command = OrderPhone(call: order.call, act: order.act, extra: order.extra)
         let reply = try await redis.answer(to: PostedCommand.command(for: command, id: id, to: order.bridge))
         guard reply.isNull else { return }
-        InvitationMetrics.ordersDropped.increment()
+        InvitationMetrics.shared.ordersDropped.increment()
         logger.warning(
             "dropped an order for a telephone: its sip-bridge is gone",
             metadata: [
@@ -37,6 +37,6 @@ struct PhoneDispatch: Sendable {
 
     /// Deletes the stream of a lost bridge.
     func close(_ bridge: BridgeID) async throws(SignalingError) {
-        _ = try await redis.answer(to: RedisCommand("DEL", .string(KeySpace.commands(bridge))))
+        _ = try await redis.answer(to: RedisCommand("DEL", key: KeySpace.commands(bridge)))
     }
 }

@@ -1,7 +1,7 @@
 internal import ClusterState
 internal import InvitationLogic
-internal import Metrics
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Limits the calls to telephones per user and per app, through the functions of `calls.lua`.
@@ -9,9 +9,9 @@ internal import SignalingProtocol
 /// Redis stores the set of calls, each with an expiry, rather than a number: so a call that is never released counts no
 /// longer than a call can last.
 struct PhoneLines: Sendable {
-    private let redis: RedisConnection
+    private let redis: RedisCluster
 
-    init(redis: RedisConnection) { self.redis = redis }
+    init(redis: RedisCluster) { self.redis = redis }
 
     /// Reserves a line of the user and one of the app for a new call, unless it has them already.
     /// - Parameter time: how long they are reserved unless ``keep(_:of:until:)`` extends that.
@@ -56,36 +56,26 @@ struct PhoneLines: Sendable {
         try await redis.answer(to: .function(function, tag: tag, arguments: arguments))
     }
 
-    /// Which bound was reached; the raw value is the metric's label.
-    private enum Bound: String, CaseIterable {
-        case userCalls = "user_calls"
-        case userRate = "user_rate"
-        case appCalls = "app_calls"
-        case appRate = "app_rate"
-
-        var error: SignalingError {
-            switch self {
-            case .userCalls:
-                SignalingError(.inviteOther, .tooManyCalls, "the user has too many phone calls at once")
-            case .userRate:
-                SignalingError(.inviteOther, .tooManyNewCalls, "the user has made too many phone calls in this minute")
-            case .appCalls: SignalingError(.inviteOther, .appCalls, "the app has too many phone calls at once")
-            case .appRate:
-                SignalingError(.inviteOther, .appNewCalls, "the app has made too many phone calls in this minute")
-            }
-        }
-    }
-
-    private static let refused = Dictionary(
-        uniqueKeysWithValues: Bound.allCases.map { bound in
-            let dimensions = [("bound", bound.rawValue)]
-            return (bound, Counter(label: "heliograph_invitation_phone_calls_refused_total", dimensions: dimensions))
-        })
+    private typealias Bound = InvitationMetrics.PhoneBound
 
     private static func check(_ taken: Int64, _ atOnce: Bound, _ rate: Bound) throws(SignalingError) {
         guard taken != 0 else { return }
         let bound = taken == 1 ? atOnce : rate
-        refused[bound]?.increment()
+        InvitationMetrics.shared.phoneCallsRefused.increment(bound)
         throw bound.error
+    }
+}
+
+extension InvitationMetrics.PhoneBound {
+    /// What the caller is told when the bound is reached.
+    fileprivate var error: SignalingError {
+        switch self {
+        case .userCalls: SignalingError(.inviteOther, .tooManyCalls, "the user has too many phone calls at once")
+        case .userRate:
+            SignalingError(.inviteOther, .tooManyNewCalls, "the user has made too many phone calls in this minute")
+        case .appCalls: SignalingError(.inviteOther, .appCalls, "the app has too many phone calls at once")
+        case .appRate:
+            SignalingError(.inviteOther, .appNewCalls, "the app has made too many phone calls in this minute")
+        }
     }
 }

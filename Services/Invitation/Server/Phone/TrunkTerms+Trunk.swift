@@ -21,8 +21,8 @@ extension CachedRecords<AppID, TrunkTerms> {
 
 extension TrunkTerms {
     init(_ trunk: SIPTrunk) {
-        self.init(ring: .seconds(trunk.ringSeconds))
-        longest = .seconds(trunk.policy.longestCall)
+        self.init(ring: trunk.ringTime)
+        longest = trunk.policy.longestCall
         linesPerUser = trunk.policy.callsPerUser
         newLinesPerUser = trunk.policy.newCallsPerUser
         linesPerApp = trunk.policy.callsPerApp

@@ -1,8 +1,8 @@
 internal import ClusterState
-internal import Metrics
 internal import PostgresStore
 internal import PresenceLogic
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Users' attributes: stored in PostgreSQL, and read from Redis where they are cached.
@@ -26,8 +26,8 @@ struct UserAttributeCache: Sendable {
     func value(_ name: AttributeName, of user: UserKey) async throws(SignalingError) -> String {
         let keys = UserKeys(user)
         let replies = try await functions.redis.answers(to: [
-            RedisCommand("EXISTS", .string(keys.attributesVersion)),
-            RedisCommand("HGET", .string(keys.attributes), .string(name.rawValue)),
+            RedisCommand("EXISTS", key: keys.attributesVersion),
+            RedisCommand("HGET", key: keys.attributes, .string(name.rawValue)),
         ])
         if replies[0].int == 1 { return replies[1].string ?? "" }
         return try await load(user).first { $0.name == name }?.value ?? ""
@@ -37,7 +37,7 @@ struct UserAttributeCache: Sendable {
     func list(of user: UserKey) async throws(SignalingError) -> [Attribute] {
         let keys = UserKeys(user)
         let replies = try await functions.redis.answers(to: [
-            RedisCommand("EXISTS", .string(keys.attributesVersion)), RedisCommand("HGETALL", .string(keys.attributes)),
+            RedisCommand("EXISTS", key: keys.attributesVersion), RedisCommand("HGETALL", key: keys.attributes),
         ])
         guard replies[0].int == 1 else { return try await load(user) }
         let texts = replies[1].texts
@@ -73,7 +73,7 @@ struct UserAttributeCache: Sendable {
             if stored == cached || stored == 0 { return }
             if stored < cached {
                 try await store.raiseUserVersion(user, above: cached)
-                PresenceMetrics.attributesReloaded.increment()
+                PresenceMetrics.shared.attributesReloaded.increment()
             }
         } catch {
             throw error.signaling

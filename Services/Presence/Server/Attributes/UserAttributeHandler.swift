@@ -1,9 +1,9 @@
 internal import ClusterService
 internal import ClusterState
-internal import Metrics
 internal import PostgresStore
 internal import PresenceLogic
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Sets users' attributes, and answers queries for them.
@@ -14,6 +14,7 @@ struct UserAttributeHandler: Sendable {
     let functions: PresenceFunctions
     let cache: UserAttributeCache
     let changes: Batcher<UserAttributeChange, Int64>
+    let store: AttributeStore
     let timers: ServiceTimers<PresenceTimer>
 
     init(
@@ -24,40 +25,76 @@ struct UserAttributeHandler: Sendable {
         self.cache = cache
         self.timers = timers
         let store = AttributeStore(pool: pool)
+        self.store = store
         changes = Batcher { batch throws(PostgresError) in try await store.changeUserAttributes(batch) }
     }
 
     func set(_ command: SetUserAttribute, _ context: CommandContext) async throws(SignalingError) -> Done {
-        try UserAttributeRules.check(command.attribute)
+        let attribute = command.attribute
+        try UserAttributeRules.check(attribute)
+        let change = ChangeUserAttribute(
+            user: command.user, name: attribute.name, value: attribute.value, expectation: .any)
+        return try await make(change, in: command.session, context)
+    }
+
+    func change(_ command: ChangeUserAttribute, _ context: CommandContext) async throws(SignalingError) -> Done {
+        if let value = command.value {
+            try UserAttributeRules.check(Attribute(name: command.name, value: value))
+        } else {
+            try UserAttributeRules.checkDeletion(command.name)
+        }
+        return try await make(command, in: .server, context)
+    }
+
+    private func make(
+        _ command: ChangeUserAttribute, in session: SessionID, _ context: CommandContext
+    ) async throws(SignalingError) -> Done {
+        let (user, name) = (command.user, command.name)
         // If this process dies after the commit and the command is not redelivered, the timer updates the cache.
-        let due = timers.setting(
-            .attributes(command.user), at: try await functions.redis.time() + Self.patience)
+        let now = try await functions.redis.time(ofSlot: KeySpace.slot(of: .user(user)))
+        let due = timers.setting(.attributes(user), at: now + Self.patience)
         do {
-            _ = try await functions.redis.answers(to: [due, PresenceFunctions.begin(command, context)])
+            _ = try await functions.redis.answers(to: [
+                due, PresenceFunctions.begin(name, of: user, in: session, context),
+            ])
         } catch {
-            if error.reason == .tooManyAttributes { PresenceMetrics.attributesRefused.increment() }
+            if error.reason == .tooManyAttributes { PresenceMetrics.shared.attributesRefused.increment() }
             throw error
         }
-        let version: Int64
+        let change: AttributeChange =
+            command.value.map { .update(Attribute(name: name, value: $0)) } ?? .delete(name)
+        let version = try await commit(
+            UserAttributeChange(command: context.id, user: user, change: change), if: command.expectation)
+        guard version > 0 else {
+            PresenceMetrics.shared.attributesRefused.increment()
+            throw .tooManyAttributes(of: "user")
+        }
+        let committed = try await functions.committed(name, command.value, of: user, version: version)
+        // The version was cached already: by a redelivery or a reload, or because PostgreSQL has lost commits and
+        // assigns their versions again.
+        if committed.isKnown { try await cache.resynchronize(user) }
+        if let moved = committed.moved {
+            try await timers.set(.session(user, moved.session), at: moved.over)
+        }
+        return Done()
+    }
+
+    /// - Returns: the version after the change; 0 when it would exceed a bound.
+    private func commit(
+        _ change: UserAttributeChange, if expectation: AttributeExpectation
+    ) async throws(SignalingError) -> Int64 {
+        let version: Int64?
         do {
-            version = try await changes.submit(
-                UserAttributeChange(
-                    command: context.id, user: command.user, change: .update(command.attribute)))
+            switch expectation {
+            case .any: version = try await changes.submit(change)
+            case .absent: version = try await store.changeUserAttribute(change, if: nil)
+            case .value(let value): version = try await store.changeUserAttribute(change, if: value)
+            }
         } catch {
             throw error.signaling
         }
-        guard version > 0 else {
-            PresenceMetrics.attributesRefused.increment()
-            throw .tooManyAttributes(of: "user")
-        }
-        let committed = try await functions.committed(command.attribute, of: command.user, version: version)
-        // The version was cached already: by a redelivery or a reload, or because PostgreSQL has lost commits and
-        // assigns their versions again.
-        if committed.isKnown { try await cache.resynchronize(command.user) }
-        if let moved = committed.moved {
-            try await timers.set(.session(command.user, moved.session), at: moved.over)
-        }
-        return Done()
+        guard let version else { throw .valueDiffers }
+        return version
     }
 
     func get(_ command: GetUserAttribute, _ context: CommandContext) async throws(SignalingError) -> AttributeValue {

@@ -1,9 +1,9 @@
 internal import ClusterService
 internal import ClusterState
 internal import Logging
-internal import Metrics
 internal import PresenceLogic
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Detaches the sessions of gateways whose lease has ended.
@@ -50,7 +50,7 @@ struct LostGateways: Sendable {
         if lease.isGivenBack {
             logger.info("gateway has stopped", metadata: ["gateway": "\(gateway)"])
         } else {
-            PresenceMetrics.gatewaysLost.increment()
+            PresenceMetrics.shared.gatewaysLost.increment()
             logger.warning("gateway lost: its sessions are detached", metadata: ["gateway": "\(gateway)"])
         }
     }
@@ -77,8 +77,8 @@ struct LostGateways: Sendable {
             }
         }
         // The last step, so that after a crash the unfinished sessions are found again.
-        commands += PresenceFunctions.removing(found.filter { !kept.contains($0) }, of: gateway)
-        _ = try await functions.redis.answers(to: commands)
+        let ended = PresenceFunctions.removing(found.filter { !kept.contains($0) }, of: gateway)
+        _ = try await functions.redis.answers(to: commands, then: ended)
         return kept.count
     }
 }

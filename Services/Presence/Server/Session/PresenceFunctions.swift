@@ -12,7 +12,7 @@ struct PresenceFunctions: Sendable {
     /// How long staged attributes are kept that no process takes into the cache, because the one that staged them died.
     private static let stagingLife = Duration.seconds(60)
 
-    let redis: RedisConnection
+    let redis: RedisCluster
     /// Where changes of sessions are recorded for PostgreSQL.
     var mirror = PresenceMirror()
 
@@ -29,9 +29,9 @@ struct PresenceFunctions: Sendable {
     func known(_ user: UserKey) async throws(SignalingError) -> KnownUser {
         let keys = UserKeys(user)
         let replies = try await redis.answers(to: [
-            RedisCommand("HGET", .string(keys.box), "uid"), RedisCommand("HGET", .string(keys.session), "sid"),
-            RedisCommand("EXISTS", .string(keys.attributesVersion)),
-            RedisCommand("HGET", .string(keys.attributes), .string(BuiltInAttribute.connectionTimeout)),
+            RedisCommand("HGET", key: keys.box, "uid"), RedisCommand("HGET", key: keys.session, "sid"),
+            RedisCommand("EXISTS", key: keys.attributesVersion),
+            RedisCommand("HGET", key: keys.attributes, .string(BuiltInAttribute.connectionTimeout)),
         ])
         return KnownUser(
             uid: replies[0].string.flatMap(UInt32.init), session: replies[1].string.map { SessionID($0) },
@@ -64,17 +64,20 @@ struct PresenceFunctions: Sendable {
                 attributes += [.string(attribute.name.rawValue), .string(attribute.value)]
             }
         }
-        let replies = try await redis.answers(to: [
-            .function(
-                "session_open", tag: KeySpace.tag(line.user),
-                arguments: [
-                    .string(context.id.rawValue), .deadline(context.deadline), .string(command.gateway.rawValue),
-                    .string(line.session.rawValue), .string(line.secret), .int(uid), .string(command.device),
-                    command.push ? 1 : 0, .seconds(timeout), .int64(command.tokenExpiry),
-                ] + attributes),
-            GatewayLeases.question(about: command.gateway),
-            ServerAnnouncement.userAudience(in: line.user.app),
-        ])
+        let opening = RedisCommand.function(
+            "session_open", tag: KeySpace.tag(line.user),
+            arguments: [
+                .string(context.id.rawValue), .deadline(context.deadline), .string(command.gateway.rawValue),
+                .string(line.session.rawValue), .string(line.secret), .int(uid), .string(command.device),
+                command.push ? 1 : 0, .seconds(timeout), .int64(command.tokenExpiry),
+            ] + attributes)
+        // The lease is looked at after the session has been opened: if it lives then, the watcher that finds it ended later
+        // also finds the session, by its route.
+        let replies = try await redis.answers(
+            to: [opening],
+            then: [
+                GatewayLeases.question(about: command.gateway), ServerAnnouncement.userAudience(in: line.user.app),
+            ])
         var parts = try FunctionReply(replies[0])
         if parts.isEmpty { return nil }
         return Opened(
@@ -157,7 +160,8 @@ struct PresenceFunctions: Sendable {
         let reply = try await redis.answer(
             to: .function(
                 "session_close", tag: KeySpace.tag(command.user), .string(id.rawValue), .deadline(deadline),
-                .string(command.session.rawValue), .int(command.reason.rawValue)))
+                .string(command.session.rawValue), .int(command.reason.rawValue)
+            ).durable)
         return EndedSession(fields: reply.texts)
     }
 
@@ -172,7 +176,8 @@ struct PresenceFunctions: Sendable {
     func due(_ user: UserKey, _ session: SessionID, since: RedisTime?) async throws(SignalingError) -> TimeoutCheck {
         let reply = try await redis.answer(
             to: .function(
-                "session_due", tag: KeySpace.tag(user), .string(session.rawValue), .int64(since?.milliseconds ?? 0)))
+                "session_due", tag: KeySpace.tag(user), .string(session.rawValue), .int64(since?.milliseconds ?? 0)
+            ).durable)
         var parts = try FunctionReply(reply)
         switch try parts.text() {
         case "ended":
@@ -195,12 +200,13 @@ struct PresenceFunctions: Sendable {
     }
 
     /// The command that asks whether the session may set the attribute, as the last check before the commit in
-    /// PostgreSQL.
-    static func begin(_ command: SetUserAttribute, _ context: CommandContext) -> RedisCommand {
+    /// PostgreSQL. The app's server always may, within the bounds.
+    static func begin(
+        _ name: AttributeName, of user: UserKey, in session: SessionID, _ context: CommandContext
+    ) -> RedisCommand {
         .function(
-            "user_attribute_begin", tag: KeySpace.tag(command.user), .deadline(context.deadline),
-            .string(command.session.rawValue), .string(context.asker?.id ?? ""),
-            .string(command.attribute.name.rawValue))
+            "user_attribute_begin", tag: KeySpace.tag(user), .deadline(context.deadline), .string(session.rawValue),
+            .string(context.asker?.id ?? ""), .string(name.rawValue))
     }
 
     struct Committed: Equatable {
@@ -210,15 +216,16 @@ struct PresenceFunctions: Sendable {
         var moved: MovedDeadline?
     }
 
-    /// Applies a committed attribute to the cache.
+    /// Applies a committed change of an attribute to the cache.
+    /// - Parameter value: nil when it was deleted.
     func committed(
-        _ attribute: Attribute, of user: UserKey, version: Int64
+        _ name: AttributeName, _ value: String?, of user: UserKey, version: Int64
     ) async throws(SignalingError) -> Committed {
-        let timeout = UserAttributeRules.sessionTimeout(attribute)
+        let timeout = value.flatMap { UserAttributeRules.sessionTimeout(Attribute(name: name, value: $0)) }
         let reply = try await redis.answer(
             to: .function(
-                "user_attribute_committed", tag: KeySpace.tag(user), .int64(version),
-                .string(attribute.name.rawValue), .string(attribute.value), timeout.map { .seconds($0) } ?? "")
+                "user_attribute_committed", tag: KeySpace.tag(user), .int64(version), .string(name.rawValue),
+                .string(value ?? ""), timeout.map { .seconds($0) } ?? "", value == nil ? 1 : 0)
         )
         var parts = try FunctionReply(reply)
         let isKnown = try parts.text() == "known"
@@ -229,7 +236,7 @@ struct PresenceFunctions: Sendable {
 
     /// The version of the cached attributes; nil when none are cached.
     func cachedVersion(of user: UserKey) async throws(SignalingError) -> Int64? {
-        try await redis.answer(to: RedisCommand("GET", .string(UserKeys(user).attributesVersion))).string.flatMap {
+        try await redis.answer(to: RedisCommand("GET", key: UserKeys(user).attributesVersion)).string.flatMap {
             Int64($0)
         }
     }
@@ -247,14 +254,14 @@ struct PresenceFunctions: Sendable {
             ).int == 1
         }
         let staging = SecureRandom.hex(bytes: 8)
-        let key = RedisArgument.string(keys.stagedAttributes(staging))
+        let key = keys.stagedAttributes(staging)
         var rest = attributes[...]
         for step in steps {
             let some = rest.prefix(step.count)
             rest = rest.dropFirst(step.count)
             _ = try await redis.answers(to: [
-                RedisCommand("HSET", arguments: [key] + Self.pairs(some)),
-                RedisCommand("PEXPIRE", key, .milliseconds(Self.stagingLife)),
+                RedisCommand("HSET", key: key, arguments: Self.pairs(some)),
+                RedisCommand("PEXPIRE", key: key, .milliseconds(Self.stagingLife)),
             ])
         }
         return try await redis.answer(
@@ -281,8 +288,8 @@ struct PresenceFunctions: Sendable {
     /// The commands that remove routes of a gateway, one per bucket.
     static func removing(_ routes: [FoundRoute], of gateway: GatewayID) -> [RedisCommand] {
         Dictionary(grouping: routes, by: \.bucket).map { bucket, routes in
-            let key = RedisArgument.string(KeySpace.routes(gateway, bucket: bucket))
-            return RedisCommand("SREM", arguments: [key] + routes.map { .string($0.text) })
+            let key = KeySpace.routes(gateway, bucket: bucket)
+            return RedisCommand("SREM", key: key, arguments: routes.map { .string($0.text) })
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
@@ -6,9 +7,11 @@ internal import SignalingWire
 struct PresenceMirror: Sendable {
     /// Whether changes are recorded; default true.
     var isOn = true
+    /// Decides to which stream a user's changes go.
+    var bus = BusLayout.single
 
     /// The command that records a change; none when mirrors are off.
     func entries(_ row: PresenceMirrorRow) -> [RedisCommand] {
-        isOn ? [MirrorStream.recording(row, for: .presence)] : []
+        isOn ? [MirrorStream.recording(row, for: .presence, in: bus.partition(of: .user(row.user)))] : []
     }
 }

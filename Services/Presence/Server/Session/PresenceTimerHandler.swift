@@ -26,7 +26,7 @@ struct PresenceTimerHandler: Sendable {
     }
 
     private func check(_ session: SessionID, of user: UserKey) async throws(SignalingError) {
-        guard let since = uptime.since else {
+        guard let since = await uptime.since(ofSlot: KeySpace.slot(of: .user(user))) else {
             return try await timers.set(.session(user, session), after: Self.pause)
         }
         switch try await functions.due(user, session, since: since) {

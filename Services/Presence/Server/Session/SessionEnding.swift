@@ -1,9 +1,9 @@
 internal import Logging
 internal import MessageStore
-internal import Metrics
 internal import PostgresStore
 internal import PresenceLogic
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Carries out the consequences of a session's end. Interrupted work is repeated from the start, which does no harm.
@@ -25,20 +25,21 @@ struct SessionEnding: Sendable {
                 let actor = Actor(user: user, uid: ended.uid, session: ended.session)
                 let leave = LeaveChannel(actor: actor, channel: channel, reason: reason)
                 let id = base.derived("leave-\(PercentEscape.escape(channel.rawValue))")
-                commands.append(PostedCommand.command(for: leave, id: id))
+                commands.append(PostedCommand.command(on: functions.redis.bus, for: leave, id: id))
             case .endCalls:
                 let end = EndSessionCalls(user: user, session: ended.session)
-                commands.append(PostedCommand.command(for: end, id: base.derived("calls")))
+                commands.append(PostedCommand.command(on: functions.redis.bus, for: end, id: base.derived("calls")))
             case .offline(let reason):
                 commands += functions.mirror.entries(row(ended, of: user))
                 let actor = Actor(user: user, uid: ended.uid, session: ended.session)
                 let announcement = ServerAnnouncement(.offline(reason), of: actor, at: ended.time)
                 commands.append(announcement.publishing(base.derived("offline")))
-                PresenceMetrics.closed.increment()
+                PresenceMetrics.shared.closed.increment()
             }
         }
-        _ = try await functions.redis.answers(to: commands)
-        // Only after the pipeline above has succeeded; otherwise the timer must repeat it.
+        _ = try await functions.redis.answers(to: commands.map(\.durable))
+        // Only after the pipeline above has succeeded; otherwise the timer must repeat it. In a cluster its commands may be on another
+        // server, which must not lose them once this record of the end is gone.
         _ = try await functions.redis.answer(to: PresenceFunctions.ended(user, ended.session))
         logger.info(
             "session ended",

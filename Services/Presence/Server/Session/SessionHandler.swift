@@ -2,10 +2,10 @@ internal import ClusterService
 internal import ClusterState
 internal import Logging
 internal import MessageStore
-internal import Metrics
 internal import PostgresStore
 internal import PresenceLogic
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Opens, resumes, detaches and closes sessions.
@@ -38,7 +38,7 @@ struct SessionHandler: Sendable {
                 try await ending.carryOut(replaced, of: user)
             }
         }
-        PresenceMetrics.opened.increment()
+        PresenceMetrics.shared.opened.increment()
         log("session opened", user, command.line.session, command.gateway)
         return FollowedReply(
             SessionOpened(uid: uid, hold: opened.hold), then: commands(after: opened, command, uid: uid))
@@ -114,7 +114,7 @@ struct SessionHandler: Sendable {
                 since: resumed.answer.hold.since)
             _ = try await functions.redis.answers(to: functions.mirror.entries(row))
         }
-        PresenceMetrics.resumed.increment()
+        PresenceMetrics.shared.resumed.increment()
         log("session resumed", user, command.line.session, command.gateway)
         return resumed.answer
     }
@@ -139,7 +139,7 @@ struct SessionHandler: Sendable {
             of: Actor(user: route.user, uid: detached.uid, session: route.session), version: detached.change,
             gateway: gateway, device: detached.device, since: detached.since)
         row.detached = true
-        PresenceMetrics.detached.increment()
+        PresenceMetrics.shared.detached.increment()
         log("session detached", route.user, route.session, gateway)
         return [timers.setting(.session(route.user, route.session), at: detached.over)]
             + functions.mirror.entries(row)
@@ -163,7 +163,7 @@ struct SessionHandler: Sendable {
 
     func status(_ command: QueryUserStatus, _ context: CommandContext) async throws(SignalingError) -> UserStatus {
         let exists = try await functions.redis.answer(
-            to: RedisCommand("EXISTS", .string(UserKeys(command.user).session)))
+            to: RedisCommand("EXISTS", key: UserKeys(command.user).session))
         return UserStatus(online: exists.int == 1)
     }
 

@@ -1,10 +1,10 @@
 internal import ClusterState
 internal import Logging
-internal import Metrics
 internal import NIOCore
 internal import PostgresStore
 internal import PresenceLogic
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Ends sessions that are in PostgreSQL's copy but not in Redis. They were detached when Redis lost its data, or their
@@ -30,7 +30,7 @@ struct SessionMirrorCheck: Sendable {
             guard try await uptime.wait(for: settling, renew) else { return }
             let rows = try await store.presentSessions(after: last, limit: Self.page)
             let known = try await functions.redis.answers(
-                to: rows.map { RedisCommand("EXISTS", .string(UserKeys($0.user).session)) })
+                to: rows.map { RedisCommand("EXISTS", key: UserKeys($0.user).session) })
             for (row, reply) in zip(rows, known) where reply.int == 0 { try await end(row) }
             last = rows.count == Self.page ? rows.last?.user : nil
             try await renew()
@@ -42,7 +42,7 @@ struct SessionMirrorCheck: Sendable {
         let channels = try await store.channels(of: row.user)
         switch try await functions.forgotten(row, channels: channels) {
         case .ended(let ended):
-            PresenceMetrics.forgotten.increment()
+            PresenceMetrics.shared.forgotten.increment()
             try await ending.carryOut(ended, of: row.user)
         case .over(let change):
             var row = row

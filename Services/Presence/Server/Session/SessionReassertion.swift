@@ -76,7 +76,7 @@ struct SessionReassertion: Sendable {
             let actor = Actor(user: line.user, uid: session.uid, session: line.session)
             after.append(
                 PostedCommand.command(
-                    for: ForgetMember(actor: actor, channel: channel),
+                    on: functions.redis.bus, for: ForgetMember(actor: actor, channel: channel),
                     id: id.derived("forget-\(line.session)")))
         }
         return after

@@ -64,7 +64,7 @@ package enum DialogReply: Equatable, Sendable {
     /// 408.
     case requestTimeout
     /// 422, with Min-SE.
-    case intervalTooSmall(minimum: Int)
+    case intervalTooSmall(minimum: Duration)
     /// 480.
     case unavailable
     /// 481.
@@ -79,8 +79,8 @@ package enum DialogReply: Equatable, Sendable {
     case pending
     /// 415.
     case unsupportedMediaType
-    /// 500 with Retry-After in seconds: an earlier offer is not answered yet.
-    case retryLater(seconds: Int)
+    /// 500 with Retry-After: an earlier offer is not answered yet.
+    case retryLater(after: Duration)
     /// 503.
     case serviceUnavailable
 
@@ -108,8 +108,8 @@ package enum DialogReply: Equatable, Sendable {
     package var headers: [SIPHeaderField] {
         switch self {
         case .refreshed(let headers): headers.lines
-        case .intervalTooSmall(let minimum): [SIPHeaderField("Min-SE", "\(minimum)")]
-        case .retryLater(let seconds): [SIPHeaderField("Retry-After", "\(seconds)")]
+        case .intervalTooSmall(let minimum): [SIPHeaderField("Min-SE", "\(minimum.components.seconds)")]
+        case .retryLater(let pause): [SIPHeaderField("Retry-After", "\(pause.components.seconds)")]
         case .trying, .ringing, .ok, .requestTimeout, .unsupportedMediaType, .unavailable, .unknownDialog, .busy,
             .terminated, .notAcceptable, .pending, .serviceUnavailable:
             []

@@ -8,12 +8,12 @@ package enum SessionRole: String, Sendable, CaseIterable {
 
 /// The header fields of a received message that concern session timers and UPDATE.
 package struct SessionTimerFields: Equatable, Sendable {
-    /// Session-Expires, in seconds.
-    package var interval: Int?
+    /// Session-Expires.
+    package var interval: Duration?
     /// The `refresher` of Session-Expires, relative to the request.
     package var refresher: SessionRole?
-    /// Min-SE, in seconds.
-    package var minimum: Int?
+    /// Min-SE.
+    package var minimum: Duration?
     /// Whether `timer` is listed in Supported or Require.
     package var supportsTimer = false
     /// Whether UPDATE is listed in Allow; nil without an Allow field.
@@ -40,7 +40,7 @@ package struct SessionTimerFields: Equatable, Sendable {
         allowsUpdate = allow.map { Self.has("update", in: $0) }
     }
 
-    private static func seconds(_ text: String) -> Int? { UInt32(text).map(Int.init) }
+    private static func seconds(_ text: String) -> Duration? { UInt32(text).map { .seconds($0) } }
 
     private static func has(_ token: String, in list: String) -> Bool {
         list.split(separator: ",").contains { trimmed($0).lowercased() == token }
@@ -53,18 +53,19 @@ package struct SessionTimerFields: Equatable, Sendable {
 
 /// The session timer fields of a message that we send.
 package struct SessionHeaders: Equatable, Sendable {
-    /// Session-Expires, in seconds.
-    package var interval: Int?
+    /// Session-Expires.
+    package var interval: Duration?
     /// The `refresher` of Session-Expires.
     package var refresher: SessionRole?
-    /// Min-SE, in seconds.
-    package var minimum: Int?
+    /// Min-SE.
+    package var minimum: Duration?
     /// Whether the message contains `Require: timer`.
     package var requiresTimer = false
 
     /// Creates the fields.
-    package init(interval: Int? = nil, refresher: SessionRole? = nil, minimum: Int? = nil, requiresTimer: Bool = false)
-    {
+    package init(
+        interval: Duration? = nil, refresher: SessionRole? = nil, minimum: Duration? = nil, requiresTimer: Bool = false
+    ) {
         self.interval = interval
         self.refresher = refresher
         self.minimum = minimum
@@ -76,9 +77,9 @@ package struct SessionHeaders: Equatable, Sendable {
         var lines: [SIPHeaderField] = []
         if let interval {
             let role = refresher.map { ";refresher=\($0.rawValue)" } ?? ""
-            lines.append(SIPHeaderField("Session-Expires", "\(interval)\(role)"))
+            lines.append(SIPHeaderField("Session-Expires", "\(interval.components.seconds)\(role)"))
         }
-        if let minimum { lines.append(SIPHeaderField("Min-SE", "\(minimum)")) }
+        if let minimum { lines.append(SIPHeaderField("Min-SE", "\(minimum.components.seconds)")) }
         if requiresTimer { lines.append(SIPHeaderField("Require", "timer")) }
         return lines
     }
@@ -86,23 +87,23 @@ package struct SessionHeaders: Equatable, Sendable {
 
 /// The session timer that both sides have agreed on.
 package struct SessionTimer: Equatable, Sendable {
-    /// The number of seconds from a refresh to the session's end.
-    package var interval: Int
+    /// The time from a refresh to the session's end.
+    package var interval: Duration
     /// Whether we send the refreshes; otherwise the peer does.
     package var isOurs: Bool
 
     /// Creates a timer.
-    package init(interval: Int, isOurs: Bool) {
+    package init(interval: Duration, isOurs: Bool) {
         self.interval = interval
         self.isOurs = isOurs
     }
 
     /// The time from one refresh to the next, when we send them: half the interval.
-    var refreshAfter: Duration { .seconds(interval) / 2 }
+    var refreshAfter: Duration { interval / 2 }
 
     /// The time after the last refresh at which we regard the session as expired: 32 s or a third of the interval
     /// before its end, whichever is less (RFC 4028, 10).
-    var expireAfter: Duration { .seconds(interval) - min(.seconds(32), .seconds(interval) / 3) }
+    var expireAfter: Duration { interval - min(.seconds(32), interval / 3) }
 }
 
 /// The rules by which session timers are negotiated (RFC 4028).
@@ -110,36 +111,36 @@ package struct SessionPolicy: Equatable, Sendable {
     /// The response to a peer's request.
     enum Answer: Equatable {
         /// 422 with this Min-SE.
-        case tooSmall(minimum: Int)
+        case tooSmall(minimum: Duration)
         /// A 2xx with these fields, after which the timer runs.
         case agreed(SessionTimer, SessionHeaders)
     }
 
-    /// The smallest interval, in seconds, that RFC 4028 lets us insist on.
-    static let shortestInterval = 90
-    /// The smallest interval, in seconds, that is used when a peer answers with less than allowed: shorter ones would
-    /// flood both sides.
-    private static let shortest = 2
-    /// The largest interval, in seconds, that we request because of a peer's Min-SE.
-    private static let longest = 86_400
+    /// The smallest interval that RFC 4028 lets us insist on.
+    static let shortestInterval = Duration.seconds(90)
+    /// The smallest interval that is used when a peer answers with less than allowed: shorter ones would flood both
+    /// sides.
+    private static let shortest = Duration.seconds(2)
+    /// The largest interval that we request because of a peer's Min-SE.
+    private static let longest = Duration.seconds(86_400)
 
-    /// The interval that we request, in seconds; default 1800.
-    package var interval = 1800
+    /// The interval that we request, in whole seconds; default 30 min.
+    package var interval = Duration.seconds(1800)
 
     /// The default policy.
     package init() {}
 
     /// The fields of a request that we send.
     /// - Parameter timer: the timer agreed on so far, whose roles are kept; nil for the first INVITE.
-    func request(_ timer: SessionTimer?, minimum: Int?) -> SessionHeaders {
+    func request(_ timer: SessionTimer?, minimum: Duration?) -> SessionHeaders {
         SessionHeaders(
-            interval: max(timer?.interval ?? interval, minimum ?? 0),
+            interval: max(timer?.interval ?? interval, minimum ?? .zero),
             refresher: timer.map { $0.isOurs ? .uac : .uas }, minimum: minimum)
     }
 
     /// The Min-SE with which to try again after a 422; nil when that would fail too.
-    func minimumAfterRefusal(_ terms: SessionTimerFields, before: Int?) -> Int? {
-        guard let minimum = terms.minimum, minimum <= Self.longest, minimum > before ?? 0 else { return nil }
+    func minimumAfterRefusal(_ terms: SessionTimerFields, before: Duration?) -> Duration? {
+        guard let minimum = terms.minimum, minimum <= Self.longest, minimum > before ?? .zero else { return nil }
         return max(minimum, Self.shortestInterval)
     }
 
@@ -152,7 +153,7 @@ package struct SessionPolicy: Equatable, Sendable {
 
     /// The response to a peer's INVITE or UPDATE, as far as session timers are concerned.
     func answer(_ terms: SessionTimerFields) -> Answer {
-        var interval = terms.interval ?? max(self.interval, terms.minimum ?? 0)
+        var interval = terms.interval ?? max(self.interval, terms.minimum ?? .zero)
         if interval < Self.shortestInterval {
             // Without `timer` in Supported, a proxy has requested the timer; the peer would not understand a 422 (RFC
             // 4028, 9).

@@ -32,7 +32,7 @@ enum DialogState: Equatable, Sendable {
         /// Whether the ringing was reported.
         var isRinging = false
         /// The Min-SE that a 422 requested.
-        var minimum: Int?
+        var minimum: Duration?
     }
 
     /// An INVITE of ours that is being cancelled.
@@ -92,7 +92,7 @@ enum DialogState: Equatable, Sendable {
         /// The session timer, if any.
         var timer: SessionTimer?
         /// The Min-SE that a 422 requested.
-        var minimum: Int?
+        var minimum: Duration?
         /// Whether the peer supports UPDATE.
         var allowsUpdate: Bool
         /// Our request in progress, if any.

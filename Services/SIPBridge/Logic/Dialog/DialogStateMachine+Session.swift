@@ -3,7 +3,7 @@ internal import SignalingProtocol
 /// Changes of an established session: re-INVITE, UPDATE, session timers.
 extension DialogStateMachine {
     /// The number of seconds after which an early UPDATE with an offer may be tried again.
-    private static let retryAfter = 3
+    private static let retryAfter = Duration.seconds(3)
 
     // MARK: - The peer's requests
 
@@ -12,7 +12,7 @@ extension DialogStateMachine {
         switch state {
         case .up(var it):
             switch it.response {
-            case .deciding: return [.respond(.retryLater(seconds: Self.retryAfter))]
+            case .deciding: return [.respond(.retryLater(after: Self.retryAfter))]
             case .unacknowledged(_, wantsDescription: true): return [.respond(.pending)]
             case .unacknowledged(_, wantsDescription: false), nil: break
             }
@@ -42,7 +42,7 @@ extension DialogStateMachine {
         case .inviting, .alerting, .calling:
             // Without reliable provisional responses there is no offer before the answer (RFC 3311, 5.1).
             let isOffer = offer.kind == .reinvite || offer.hasDescription
-            return [.respond(isOffer ? .retryLater(seconds: Self.retryAfter) : .ok)]
+            return [.respond(isOffer ? .retryLater(after: Self.retryAfter) : .ok)]
         case .fresh, .claiming, .preparing, .cancelling, .leaving, .over:
             return [.respond(.unknownDialog)]
         }

@@ -1,17 +1,17 @@
 /// How long a registrar keeps our binding.
 package enum RegistrationBinding {
-    /// The number of seconds for which a 2xx to REGISTER grants our Contact: its `expires` parameter, or else Expires,
-    /// or else the requested number. Nil when our Contact is not listed.
+    /// How long a 2xx to REGISTER grants our Contact: by its `expires` parameter, or else by Expires, or else as long as
+    /// requested. Nil when our Contact is not listed.
     /// - Parameters:
     ///   - contact: our URI as sent.
-    ///   - asked: the requested number of seconds.
-    package static func seconds(in response: SIPMessage, contact: String, asked: Int) -> Int? {
+    ///   - asked: the requested lifetime.
+    package static func lifetime(in response: SIPMessage, contact: String, asked: Duration) -> Duration? {
         let ours = address(contact)
         for field in response.headers("Contact") {
             for value in values(of: field) {
                 guard let uri = uri(in: value), address(uri) == ours else { continue }
                 let parameters = value.split(separator: ">").last.map(String.init) ?? ""
-                return expiry(in: parameters) ?? number(response.header("Expires")) ?? asked
+                return expiry(in: parameters) ?? seconds(response.header("Expires")) ?? asked
             }
         }
         return nil
@@ -51,15 +51,15 @@ package enum RegistrationBinding {
     /// The URI without parameters, which registrars may add or drop.
     private static func address(_ uri: String) -> String { uri.prefix { $0 != ";" && $0 != "?" }.lowercased() }
 
-    private static func expiry(in parameters: String) -> Int? {
+    private static func expiry(in parameters: String) -> Duration? {
         for parameter in parameters.split(separator: ";") {
             let parts = parameter.split(separator: "=", maxSplits: 1).map { SIPText.trimmed($0) }
-            if parts.count == 2, parts[0].lowercased() == "expires" { return number(parts[1]) }
+            if parts.count == 2, parts[0].lowercased() == "expires" { return seconds(parts[1]) }
         }
         return nil
     }
 
-    private static func number(_ text: String?) -> Int? {
-        text.flatMap { SIPText.number(SIPText.trimmed($0), upTo: 0x7fff_ffff) }.map(Int.init)
+    private static func seconds(_ text: String?) -> Duration? {
+        text.flatMap { SIPText.number(SIPText.trimmed($0), upTo: 0x7fff_ffff) }.map { .seconds(Int($0)) }
     }
 }

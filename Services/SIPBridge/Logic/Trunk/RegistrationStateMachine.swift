@@ -1,9 +1,9 @@
 /// Durations of a registration.
 package struct RegistrationTiming: Equatable, Sendable {
-    /// The requested lifetime of the binding, in seconds.
-    package var expiry = 3_600
-    /// The longest lifetime, in seconds, that a registrar may demand with 423.
-    package var maxExpiry = 86_400
+    /// The requested lifetime of the binding, in whole seconds.
+    package var expiry = Duration.seconds(3_600)
+    /// The longest lifetime that a registrar may demand with 423.
+    package var maxExpiry = Duration.seconds(86_400)
     /// The first pause after a failure; it doubles each time.
     package var firstPause = Duration.seconds(2)
     /// The longest pause; also used after a refusal.
@@ -16,11 +16,11 @@ package struct RegistrationTiming: Equatable, Sendable {
 /// What the driver must do.
 package enum RegistrationAction: Equatable, Sendable {
     /// Send REGISTER with this Expires; 0 removes the binding.
-    case send(expiry: Int)
+    case send(expiry: Duration)
     /// Wait this long, then call ``RegistrationStateMachine/timeIsUp()``. This replaces an earlier wait.
     case wait(Duration)
-    /// Report that calls can arrive, for this many seconds.
-    case tellRegistered(seconds: Int)
+    /// Report that calls can arrive, for this long.
+    case tellRegistered(for: Duration)
     /// Report that the binding is lost or could not be made, with the response's status; nil when there was no
     /// response.
     case tellLost(status: Int?)
@@ -54,7 +54,7 @@ package struct RegistrationStateMachine: ~Copyable {
     private let timing: RegistrationTiming
     private var state = State.idle
     private var failures = 0
-    private var expiry: Int
+    private var expiry: Duration
 
     /// Creates a registration; nothing is sent before ``start()``.
     package init(timing: RegistrationTiming = RegistrationTiming()) {
@@ -87,17 +87,17 @@ package struct RegistrationStateMachine: ~Copyable {
     }
 
     /// Takes a 2xx.
-    /// - Parameter seconds: how long our binding is kept; nil when the registrar does not list it.
-    package mutating func accepted(seconds: Int?) -> [RegistrationAction] {
+    /// - Parameter lifetime: how long our binding is kept; nil when the registrar does not list it.
+    package mutating func accepted(for lifetime: Duration?) -> [RegistrationAction] {
         switch state {
         case .registering:
-            guard let seconds, seconds > 0 else { return lost(status: nil, pause: nil) }
+            guard let lifetime, lifetime > .zero else { return lost(status: nil, pause: nil) }
             failures = 0
             state = .registered
-            return [.tellRegistered(seconds: seconds), .wait(Self.refresh(of: .seconds(seconds)))]
+            return [.tellRegistered(for: lifetime), .wait(Self.refresh(of: lifetime))]
         case .unregistering(isSent: false):
             state = .unregistering(isSent: true)
-            return [.send(expiry: 0)]
+            return [.send(expiry: .zero)]
         case .unregistering(isSent: true): return end()
         case .idle, .registered, .pausing, .ended: return unasked()
         }
@@ -105,11 +105,11 @@ package struct RegistrationStateMachine: ~Copyable {
 
     /// Takes any other final response; a challenge only when it cannot be answered.
     /// - Parameters:
-    ///   - minExpiry: Min-Expires of a 423, in seconds.
-    ///   - retryAfter: Retry-After, in seconds.
+    ///   - minExpiry: Min-Expires of a 423.
+    ///   - retryAfter: Retry-After.
     ///   - random: a number in 0..<1, so that not all registrations retry at the same time.
     package mutating func refused(
-        status: Int, minExpiry: Int?, retryAfter: Int?, random: Double
+        status: Int, minExpiry: Duration?, retryAfter: Duration?, random: Double
     ) -> [RegistrationAction] {
         switch state {
         case .registering(var sent):
@@ -121,7 +121,7 @@ package struct RegistrationStateMachine: ~Copyable {
             }
             // The registrar's Retry-After has precedence; trying again soon after a refusal could get an account
             // locked.
-            let asked = retryAfter.map { Duration.seconds(max(0, min($0, timing.maxExpiry))) }
+            let asked = retryAfter.map { max(.zero, min($0, timing.maxExpiry)) }
             let isRefusal = (400..<500).contains(status) && status != 408 && status != 480
             let pause = asked ?? (isRefusal ? timing.longestPause : nextPause(random: random))
             return lost(status: status, pause: pause)
@@ -145,7 +145,7 @@ package struct RegistrationStateMachine: ~Copyable {
         switch state {
         case .registered:
             state = .unregistering(isSent: true)
-            return [.send(expiry: 0)]
+            return [.send(expiry: .zero)]
         case .registering:
             // Registrars refuse REGISTERs that overtake each other.
             state = .unregistering(isSent: false)

@@ -1,6 +1,6 @@
 internal import Logging
-internal import Metrics
 internal import SIPBridgeLogic
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Sends the messages of calls to the invitation service: those of one call in order, those of different calls
@@ -60,7 +60,7 @@ final class CallReports {
             case .success(let status):
                 return status.continues
             case .failure(let error):
-                PhoneMetrics.reportsDropped.increment()
+                PhoneMetrics.shared.reportsDropped.increment()
                 logger.warning(
                     "the invitation service did not accept a report",
                     metadata: ["act": "\(report.act.name)", "error": "\(error)", "attempt": "\(attempt)"])

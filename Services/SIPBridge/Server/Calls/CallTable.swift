@@ -1,4 +1,4 @@
-internal import Metrics
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// The calls of a bridge: by their ids, and by the Call-IDs of their dialogs.
@@ -23,7 +23,7 @@ struct CallTable {
     mutating func add(_ driver: PhoneCallDriver) {
         calls[driver.call.id] = driver
         active.insert(driver.call.id)
-        PhoneMetrics.active.record(active.count)
+        PhoneMetrics.shared.active.set(active.count)
     }
 
     /// Registers a call under its Call-ID, if it has one and was not removed meanwhile.
@@ -35,7 +35,7 @@ struct CallTable {
     /// Records that a call has ended.
     mutating func ended(_ driver: PhoneCallDriver) {
         active.remove(driver.call.id)
-        PhoneMetrics.active.record(active.count)
+        PhoneMetrics.shared.active.set(active.count)
     }
 
     /// Removes a call for which no message is expected any more.

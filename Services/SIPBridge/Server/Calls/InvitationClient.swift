@@ -1,33 +1,33 @@
 internal import ClusterState
-internal import CoreMetrics
 internal import Logging
 internal import NIOCore
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Sends the bridge's commands to the invitation service, and receives the replies on the bridge's topic.
+/// Sends the bridge's commands to the invitation service, and receives the replies on the bridge's topics.
 struct InvitationClient: Sendable {
     /// How long to wait for the reply to a command.
     static let patience = Duration.seconds(8)
 
     private let eventLoop: any EventLoop
     private let sender: CommandSender
-    private let topic: String
+    private let topics: [String]
     private let logger: Logger
-    private let subscriber: RedisSubscriber
+    private let subscriber: ClusterSubscriber
 
-    init(bridge: BridgeID, configuration: RedisConfiguration, connection: RedisConnection, logger: Logger) {
+    init(bridge: BridgeID, connection: RedisCluster, logger: Logger) {
         eventLoop = connection.eventLoop
         let sender = CommandSender(sender: .bridge(bridge), connection: connection, logger: logger)
         self.sender = sender
-        topic = KeySpace.topic(bridge)
+        topics = connection.bus.topics(of: bridge)
         self.logger = logger
-        subscriber = RedisSubscriber(
-            configuration: configuration, eventLoop: connection.eventLoop, logger: logger,
+        subscriber = ClusterSubscriber(
+            connection, logger: logger,
             callbacks: .init(
                 onMessage: { _, payload in Self.received(payload, for: sender, logger) },
-                onReconnected: { sender.resendPending() }))
+                onReconnected: { sender.resendPending($0) }))
     }
 
     /// Whether replies can arrive.
@@ -36,6 +36,10 @@ struct InvitationClient: Sendable {
     /// Subscribes to the replies, as soon as Redis answers.
     func start() async throws {
         subscriber.start()
+        for topic in topics { try await subscribe(topic) }
+    }
+
+    private func subscribe(_ topic: String) async throws {
         while !Task.isCancelled {
             let subscribed = eventLoop.makePromise(of: Void.self)
             eventLoop.execute {
@@ -68,7 +72,7 @@ struct InvitationClient: Sendable {
             }
             switch event {
             case .reply(let command, let outcome): sender.received(command, outcome)
-            case nil: PhoneMetrics.unknownEvents.increment()
+            case nil: PhoneMetrics.shared.unknownEvents.increment()
             case .mail, .kicked, .moved: logger.error("received an event that only gateways handle")
             }
         } catch {

@@ -1,7 +1,7 @@
 internal import Logging
-internal import Metrics
 internal import PostgresStore
 internal import SIPBridgeLogic
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Determines the trunk and the called number of an INVITE, and refuses INVITEs from strangers.
@@ -36,7 +36,7 @@ final class InviteAdmission {
     /// Whether everything from this address is ignored at present, because it was refused too often.
     func isSilenced(_ host: String) -> Bool {
         guard strangers.isSilent(host, now: SIPLoop.now) else { return false }
-        PhoneMetrics.count(.silenced)
+        PhoneMetrics.shared.count(.silenced)
         return true
     }
 
@@ -65,7 +65,7 @@ final class InviteAdmission {
             return refusal(of: message)
         case .missing, .stale:
             guard refuse(message) == .refuse else { return .ignored }
-            PhoneMetrics.count(.challenged)
+            PhoneMetrics.shared.count(.challenged)
             return .refused(
                 status: 401,
                 headers: digest.challenges(now: now, salt: SecureRandom.hex(bytes: 8), isStale: verdict == .stale))
@@ -81,11 +81,11 @@ final class InviteAdmission {
         let verdict = strangers.refused(message.source.host, now: SIPLoop.now)
         switch verdict {
         case .refuse:
-            PhoneMetrics.count(.refused)
+            PhoneMetrics.shared.count(.refused)
         case .silence:
-            PhoneMetrics.count(.silenced)
+            PhoneMetrics.shared.count(.silenced)
         case .silenceBegins:
-            PhoneMetrics.count(.silenced)
+            PhoneMetrics.shared.count(.silenced)
             logger.warning(
                 "ignoring an address for a while: too many of its requests were refused",
                 metadata: ["source": "\(message.source.host)", "bound": "\(strangers.refusals)"])

@@ -29,7 +29,7 @@ struct OutboundCall {
         return DigestCredentials(username: user, password: secret)
     }
     /// How long the telephone may ring.
-    var ring: Duration { .seconds(trunk.ringSeconds) + Self.ringGrace }
+    var ring: Duration { trunk.ringTime + Self.ringGrace }
 
     /// Derives the content.
     /// - Parameters:

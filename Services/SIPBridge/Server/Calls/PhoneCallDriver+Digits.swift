@@ -1,7 +1,7 @@
 internal import Logging
-internal import Metrics
 internal import PostgresStore
 internal import SIPBridgeLogic
+internal import ServiceMetrics
 
 /// The digits of one call, in both directions.
 struct PhoneDigits {
@@ -78,7 +78,11 @@ extension PhoneCallDriver {
         case .event:
             guard let media else { throw .unavailable }
             try media.send(text) { [weak self] isPlayed in
-                if isPlayed { PhoneMetrics.countSent(.event, count) } else { self?.refuse("the call ended first") }
+                if isPlayed {
+                    PhoneMetrics.shared.countSent(.event, count)
+                } else {
+                    self?.refuse("the call ended first")
+                }
             }
         case .info, nil:
             perform(try digits.queue.enqueue(text))
@@ -86,7 +90,7 @@ extension PhoneCallDriver {
     }
 
     private func refuse(_ why: String) {
-        PhoneMetrics.digitsFailed.increment()
+        PhoneMetrics.shared.digitsFailed.increment()
         logger.warning("could not send digits", metadata: ["why": "\(why)"])
     }
 
@@ -106,7 +110,7 @@ extension PhoneCallDriver {
         guard isUp else { return }
         request("INFO", body: SIPBody(type: info.contentType, bytes: info.body)) { [self] result in
             let status = (try? result.get())?.status
-            if let status, (200..<300).contains(status) { PhoneMetrics.countSent(.info, 1) }
+            if let status, (200..<300).contains(status) { PhoneMetrics.shared.countSent(.info, 1) }
             perform(digits.queue.answered(status: status))
         }
     }

@@ -57,7 +57,7 @@ extension PhoneCallDriver {
         reply(request, status, status == 415 ? [SIPCapabilities.accept] : [])
         media?.stop()
         media = nil
-        PhoneMetrics.count(direction, .failed)
+        PhoneMetrics.shared.count(direction, .failed)
         onClose?()
         onForget?()
         (onPrepare, onMessage, onClose, onForget) = (nil, nil, nil, nil)

@@ -1,7 +1,7 @@
 internal import ClusterState
 internal import Logging
-internal import Metrics
 internal import SIPBridgeLogic
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// The messages of a call to the invitation service.
@@ -21,9 +21,9 @@ extension PhoneCallDriver {
     /// Reports a digit that the telephone has sent.
     func report(digit: Character, by way: PhoneMetrics.DigitTransport) {
         guard machine.isUp, digits.admits(way) else { return }
-        PhoneMetrics.countReceived(way)
+        PhoneMetrics.shared.countReceived(way)
         guard messages.count < Self.messageBound else {
-            PhoneMetrics.reportsDropped.increment()
+            PhoneMetrics.shared.reportsDropped.increment()
             logger.warning("dropping a digit: too many reports wait", metadata: ["bound": "\(Self.messageBound)"])
             return
         }

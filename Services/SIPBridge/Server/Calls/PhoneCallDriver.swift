@@ -1,8 +1,8 @@
 internal import ClusterState
 internal import Logging
-internal import Metrics
 internal import PostgresStore
 internal import SIPBridgeLogic
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// The telephone's side of one call: performs the actions of its ``DialogStateMachine``.
@@ -175,7 +175,7 @@ final class PhoneCallDriver {
     private func startMedia() {
         guard let media else { return }
         if direction == .inbound { result = .answered }
-        PhoneMetrics.setup.record(duration: SIPLoop.now - startedAt)
+        PhoneMetrics.shared.setup.record(SIPLoop.now - startedAt)
         media.onDigit = { [weak self] in self?.report(digit: $0, by: .event) }
         media.onRTPTimeout = { [weak self] in self?.step { $0.mediaTimedOut() } }
         media.start()
@@ -190,7 +190,7 @@ final class PhoneCallDriver {
         digits.pause = nil
         media?.stop()
         media = nil
-        PhoneMetrics.count(direction, result)
+        PhoneMetrics.shared.count(direction, result)
         logger.info(
             "the call is over",
             metadata: [

@@ -1,7 +1,7 @@
 internal import Logging
-internal import Metrics
 internal import PostgresStore
 internal import SIPBridgeLogic
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Messages that arrive by SIP.
@@ -66,14 +66,14 @@ extension PhoneCalls {
     /// Whether another call can be accepted.
     private var hasRoom: Bool {
         guard pendingInvites.count < Self.pendingBound else {
-            PhoneMetrics.pendingBoundHit.increment()
+            PhoneMetrics.shared.pendingBoundHit.increment()
             logger.warning(
                 "refusing an INVITE: too many wait for their number to be looked up",
                 metadata: ["bound": "\(Self.pendingBound)"])
             return false
         }
         guard !isDraining, !isCutOff, !isFull else {
-            if isFull { PhoneMetrics.callBoundHit.increment() }
+            if isFull { PhoneMetrics.shared.callBoundHit.increment() }
             return false
         }
         return true
@@ -136,7 +136,7 @@ extension PhoneCalls {
 
     /// How long a call may ring: as set for the trunk, or less if the caller waits less (RFC 3261, 13.2.1).
     private static func ring(_ message: SIPMessage, _ trunk: SIPTrunk) -> Duration {
-        let limit = Duration.seconds(trunk.ringSeconds)
+        let limit = trunk.ringTime
         return message.header("Expires").flatMap { UInt32($0) }.map { min(limit, .seconds($0)) } ?? limit
     }
 
@@ -144,7 +144,7 @@ extension PhoneCalls {
         do {
             try request.reply(status, headers: headers)
         } catch {
-            PhoneMetrics.count(.unsent)
+            PhoneMetrics.shared.count(.unsent)
             logger.warning("could not send a response", metadata: ["status": "\(status)", "error": "\(error)"])
         }
     }

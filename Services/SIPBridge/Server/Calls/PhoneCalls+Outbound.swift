@@ -1,7 +1,7 @@
 internal import Logging
-internal import Metrics
 internal import PostgresStore
 internal import SIPBridgeLogic
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Commands of the invitation service: calls to telephones, and acts of users in any call.
@@ -32,7 +32,7 @@ extension PhoneCalls {
     /// Looks up the trunk of a call and parses the caller's options.
     func prepare(_ driver: PhoneCallDriver, _ extra: String) async {
         guard activeCalls <= callBound else {
-            PhoneMetrics.callBoundHit.increment()
+            PhoneMetrics.shared.callBoundHit.increment()
             return driver.unprepared(.inviteOther, .overloaded, "\(callBound) calls stand")
         }
         do {
@@ -43,7 +43,7 @@ extension PhoneCalls {
             driver.prepare(try OutboundCall(driver.call, extra: extra, trunk: trunk, ownsNumber: ownsNumber))
             register(driver)
         } catch let problem as OutboundCall.Problem {
-            PhoneMetrics.countRefused(problem.reason)
+            PhoneMetrics.shared.countRefused(problem.reason)
             driver.unprepared(.inviteOther, problem.reason, problem.message)
         } catch {
             driver.unprepared(.inviteNetwork, .storeUnavailable, "\(error)")

@@ -1,7 +1,7 @@
 internal import Logging
-internal import Metrics
 internal import PostgresStore
 internal import SIPBridgeLogic
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// All telephone calls of a bridge: starts them on commands and INVITEs, and passes messages on to them.
@@ -71,7 +71,7 @@ final class PhoneCalls {
         stack.tracesAll = configuration.tracesAll
         stack.onRequest = { [unowned self] in arrived($0) }
         stack.onFurther2xx = { [unowned self] in receivedFurther2xx($0) }
-        stack.onDrop = { PhoneMetrics.count($0) }
+        stack.onDrop = { PhoneMetrics.shared.count($0) }
         stack.isKnown = { !admission.table.trunks(at: $0).isEmpty }
         stack.onTrace = { traces.log($0) }
         resources = CallResources(

@@ -1,6 +1,6 @@
 internal import Logging
-internal import Metrics
 internal import SIPBridgeLogic
+internal import ServiceMetrics
 
 /// Logs the SIP messages of traced calls, without their secrets.
 @SIPThread
@@ -21,7 +21,9 @@ final class SIPTraceLog {
     }
 
     func log(_ record: SIPTraceRecord) {
-        guard tracesAll || budget.take("", now: SIPLoop.now) else { return PhoneMetrics.tracesDropped.increment() }
+        guard tracesAll || budget.take("", now: SIPLoop.now) else {
+            return PhoneMetrics.shared.tracesDropped.increment()
+        }
         let text = String(decoding: record.text.utf8.prefix(Self.messageBound), as: UTF8.self)
         logger.info(
             "SIP trace",

@@ -20,8 +20,8 @@ struct TrunkRegistrationTarget: Equatable, Sendable {
 final class TrunkRegistration {
     /// The state of the registration.
     enum Status: Equatable {
-        /// Registered for this many seconds.
-        case registered(seconds: Int)
+        /// Registered for this long.
+        case registered(for: Duration)
         /// Not registered; with the status of the registrar's response, if there was one.
         case lost(status: Int?)
         /// The binding was removed.
@@ -37,7 +37,7 @@ final class TrunkRegistration {
     /// All REGISTERs of a binding have the same Call-ID and increasing CSeq numbers. Source: RFC 3261 section 10.2.4.
     private var dialog: SIPDialog?
     private var timer: SIPTimer?
-    private var asked = 0
+    private var asked = Duration.zero
 
     /// Creates a registration; nothing is sent before ``start()``.
     /// - Parameter tell: called at each change and each refresh.
@@ -73,21 +73,21 @@ final class TrunkRegistration {
             switch action {
             case .send(let expiry): send(expiry)
             case .wait(let pause): timer?.start(after: pause)
-            case .tellRegistered(let seconds): tell(.registered(seconds: seconds))
+            case .tellRegistered(let lifetime): tell(.registered(for: lifetime))
             case .tellLost(let status): tell(.lost(status: status))
             case .tellEnded: tell(.ended)
             }
         }
     }
 
-    private func send(_ expiry: Int) {
+    private func send(_ expiry: Duration) {
         asked = expiry
         do {
             let dialog =
                 try self.dialog
                 ?? stack.makeDialog(target: target.registrar, to: target.account, from: target.account)
             self.dialog = dialog
-            var headers = [contact, SIPHeaderField("Expires", String(expiry))]
+            var headers = [contact, SIPHeaderField("Expires", "\(expiry.components.seconds)")]
             headers += digest?.headers(method: "REGISTER", uri: dialog.target, cnonce: SecureRandom.hex(bytes: 8)) ?? []
             try dialog.request("REGISTER", headers: headers) { [weak self] event in self?.received(event) }
         } catch {
@@ -115,15 +115,18 @@ final class TrunkRegistration {
         digest?.concluded()
         if (200..<300).contains(status) {
             let uri = contact.value.trimmingBrackets
-            perform(machine.accepted(seconds: RegistrationBinding.seconds(in: response, contact: uri, asked: asked)))
+            perform(machine.accepted(for: RegistrationBinding.lifetime(in: response, contact: uri, asked: asked)))
         } else {
             perform(
                 machine.refused(
-                    status: status, minExpiry: response.header("Min-Expires").flatMap { Int($0) },
-                    retryAfter: response.header("Retry-After").flatMap { Int($0.prefix { $0.isNumber }) },
+                    status: status, minExpiry: response.header("Min-Expires").flatMap { Self.seconds($0[...]) },
+                    retryAfter: response.header("Retry-After").flatMap { Self.seconds($0.prefix { $0.isNumber }) },
                     random: .random(in: 0..<1)))
         }
     }
+
+    /// A header's number of seconds; nil for what is none, or more than 32 bits hold.
+    private static func seconds(_ text: Substring) -> Duration? { Int32(text).map { .seconds($0) } }
 }
 
 extension String {

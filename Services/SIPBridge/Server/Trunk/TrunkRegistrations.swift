@@ -1,7 +1,7 @@
 internal import Logging
-internal import Metrics
 internal import PostgresStore
 internal import SIPBridgeLogic
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// The registrations of all trunks that require one, kept in accordance with the trunk table.
@@ -15,10 +15,6 @@ struct TrunkRegistrations {
 
         init(target: TrunkRegistrationTarget) { self.target = target }
     }
-
-    private static let registered = Counter(
-        label: "heliograph_sip_registrations_total", dimensions: [("result", "registered")])
-    private static let lost = Counter(label: "heliograph_sip_registrations_total", dimensions: [("result", "lost")])
 
     private var entries: [AppID: Entry] = [:]
     /// The registrations whose bindings are being removed.
@@ -72,11 +68,11 @@ struct TrunkRegistrations {
 
     private static func note(_ status: TrunkRegistration.Status, _ logger: Logger) {
         switch status {
-        case .registered(let seconds):
-            registered.increment()
-            logger.info("registered at the trunk", metadata: ["seconds": "\(seconds)"])
+        case .registered(let lifetime):
+            PhoneMetrics.shared.registrations.increment(.registered)
+            logger.info("registered at the trunk", metadata: ["seconds": "\(lifetime.components.seconds)"])
         case .lost(let status):
-            lost.increment()
+            PhoneMetrics.shared.registrations.increment(.lost)
             logger.warning(
                 "not registered at the trunk", metadata: ["status": "\(status.map(String.init) ?? "no answer")"])
         case .ended:

@@ -159,7 +159,7 @@ end
 
 -- Removes a member. `told` is false where the leave is not published even if the channel publishes leaves.
 -- Returns {members, change number, uid, time to live of the empty channel (s), when to announce counter num ('0' for
--- never)}.
+-- never), the sequence number of the last event published}.
 local function remove_member(tag, account, info, told)
     local uid = string.match(info, '^%S+')
     local wanted, before = settings(tag)
@@ -177,7 +177,7 @@ local function remove_member(tag, account, info, told)
         publish_as(tag, seq, id, account, uid, 'leave')
     end
     local num = counter_changed(tag, 'num', wanted.num, account, uid)
-    return {count, id, uid, before._channel_ttl or tostring(CHANNEL_TTL), num}
+    return {count, id, uid, before._channel_ttl or tostring(CHANNEL_TTL), num, seq}
 end
 
 -- ARGV: command, deadline, account, sid, 1 for a special channel.

@@ -60,7 +60,7 @@ local function publish_as(tag, seq, id, account, uid, rest)
     local event = seq .. ' ' .. id .. ' ' .. account .. ' ' .. uid .. ' ' .. rest
     redis.call('XADD', tag .. ':log', 'MAXLEN', '~', LOG_EVENTS, seq .. '-0', 'e', event)
     redis.call('PEXPIRE', tag .. ':log', LOG_MS)
-    redis.call('PUBLISH', tag .. ':events', event)
+    redis.call(PUBLISH, tag .. ':events', event)
 end
 
 -- Gives an event the next sequence number, logs and publishes it.

@@ -348,8 +348,9 @@ local function add_entry(tag, mails, now, line, lifetime, entries, bytes, sender
     return {version, sid ~= '' and 1 or 0}
 end
 
-local function publish_mails(mails)
+-- Tells gateways of new mail. `tag` is that of any of the receivers, who are all in one bucket.
+local function publish_mails(tag, mails)
     for gateway, words in pairs(mails) do
-        redis.call('PUBLISH', 'gateway:' .. gateway .. ':events', table.concat(words, ' '))
+        redis.call(PUBLISH, gateway_topic(tag, gateway), table.concat(words, ' '))
     end
 end

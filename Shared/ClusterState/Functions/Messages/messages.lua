@@ -56,26 +56,36 @@ local function message_to_user(keys, args)
         end
         local mails = {}
         local result = add_entry(tag, mails, now, args[2], args[3], args[4], args[5], '', args[6], args[7])
-        publish_mails(mails)
+        publish_mails(tag, mails)
         return result
     end)
 end
 
--- KEYS per message: the receiver's tag and the sender's. ARGV: gateway, then per message: command ('' for none), the
--- sender's sid, line, time to live (ms), maximum entries and bytes of the mailbox.
+-- Checks the session of a message's sender as session_error does, on a single Redis. In a cluster it is not checked; see
+-- Docs/decisions/0021-senders-in-a-cluster.md.
+local function sender_error(tag, sid, gateway)
+    if SEES_ALL_USERS then
+        return session_error(tag, sid, gateway)
+    end
+    return nil
+end
+
+-- KEYS: the receiver's tag per message. ARGV: gateway, then per message: the sender's tag (no key: it may lie in another
+-- slot), command ('' for none), the sender's sid ('' for an app's server), line, time to live (ms), maximum entries and bytes
+-- of the mailbox.
 -- Returns per message its version, 0 for a duplicate, or an error.
 local function messages_to_users(keys, args)
     spent = 0
     local now = clock()
     local is_crowded_now = crowded(now)
     local results, mails, senders = {}, {}, {}
-    for i = 1, #keys / 2 do
-        local tag, sender, first = keys[2 * i - 1], keys[2 * i], 6 * i - 4
+    for i = 1, #keys do
+        local tag, sender, first = keys[i], args[7 * i - 5], 7 * i - 4
         local sid = args[first + 1]
         local refusal
-        -- A sender's session is checked once per call.
+        -- A sender's session is checked once per call. An app's server, which has none, sends with the sid ''.
         if senders[sender] ~= sid then
-            refusal = session_error(sender, sid, args[1])
+            refusal = sid ~= '' and sender_error(sender, sid, args[1]) or nil
             senders[sender] = not refusal and sid or nil
         end
         -- A duplicate need only be recognised: storing a marker costs half of storing the result, as `once` does.
@@ -99,25 +109,22 @@ local function messages_to_users(keys, args)
             results[i] = result.err and result or result[1]
         end
     end
-    publish_mails(mails)
+    publish_mails(keys[1], mails)
     return results
 end
 
--- Returns the error when an account may not send to a channel, else nil. A service has the sid ''.
-local function speaker_error(keys, account, sid, gateway, is_forced)
-    if is_forced then
-        return sid ~= '' and session_error(keys[2], sid, gateway) or nil
-    end
-    local info = redis.call('HGET', keys[1] .. ':info', account)
+-- Returns the error when an account may not send to a channel of which it must be a member, else nil. A service has the
+-- sid ''.
+local function speaker_error(tag, account, sid)
+    local info = redis.call('HGET', tag .. ':info', account)
     if info and (sid == '' or string.sub(info, -#sid - 1) == ' ' .. sid) then
         return nil
     end
     return 'SIG 400 not_member the sender is not in the channel'
 end
 
--- KEYS: the channel's tag and the sender's; the latter is read only when the sender need not be a member.
 -- ARGV: command ('' for none), account, uid, sid ('' for a service), gateway, 1 when the sender need not be a member,
--- messages per second, body.
+-- messages per second, body, the sender's tag when the sender has a session and need not be a member, else ''.
 -- Returns {sequence, client id}, or {0, 0} when the sender need not be a member and the channel has none.
 local function message_to_channel(keys, args)
     local tag = keys[1]
@@ -126,7 +133,12 @@ local function message_to_channel(keys, args)
         return {0, 0}
     end
     return once(tag, args[1], 0, function()
-        local refusal = speaker_error(keys, args[2], args[4], args[5], is_forced)
+        local refusal
+        if not is_forced then
+            refusal = speaker_error(tag, args[2], args[4])
+        elseif args[9] ~= '' then
+            refusal = sender_error(args[9], args[4], args[5])
+        end
         if refusal then
             return {err = refusal}
         end
@@ -154,7 +166,7 @@ local function message_to_channel(keys, args)
             -- Renewing the log's expiry with every message is not necessary.
             redis.call('PEXPIRE', tag .. ':log', LOG_MS)
         end
-        redis.call('PUBLISH', tag .. ':events', event)
+        redis.call(PUBLISH, tag .. ':events', event)
         return {next_seq, next_id}
     end)
 end

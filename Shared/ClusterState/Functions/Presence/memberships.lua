@@ -3,7 +3,8 @@
 --
 -- Each function takes one key, a user's tag, and works on
 --   :session  hash of heliograph_presence: sid, channel, leaving (channels that the session still has to leave, one per
---             line), turn (number of the session's last join or leave)
+--             line), turn (number of the session's last join or leave), restored (the channel in which a reassertion has
+--             restored the member last)
 --   :done:ID  string, expires after DONE_MS: the packed result of command ID
 
 -- Returns the turn to record after a join or leave. One without a turn (0) keeps the recorded turn.
@@ -53,11 +54,12 @@ local function session_entered(keys, args)
 end
 
 -- ARGV: sid, channel, turn. Reports that the session has left the channel.
--- Returns 1, or 0 when it is not the user's current session.
+-- Returns 1; 0 when it is not the user's current session; or 2 when the member was restored at some time since the session
+-- joined, perhaps after it had been removed for this leave: the caller removes it again and calls session_forgot.
 local function session_exit(keys, args)
     local tag = keys[1]
-    local sid, channel, leaving, turn = unpack(
-        redis.call('HMGET', tag .. ':session', 'sid', 'channel', 'leaving', 'turn'))
+    local sid, channel, leaving, turn, restored = unpack(
+        redis.call('HMGET', tag .. ':session', 'sid', 'channel', 'leaving', 'turn', 'restored'))
     if sid ~= args[1] then
         return 0
     end
@@ -66,6 +68,18 @@ local function session_exit(keys, args)
     end
     redis.call('HSET', tag .. ':session', 'turn', later_turn(args[3], turn))
     keep_leaving(tag, list_without(leaving, args[2]))
+    return restored == args[2] and 2 or 1
+end
+
+-- ARGV: sid, channel. Reports that a reassertion has restored the session as a member of the channel.
+-- Returns 1, or 0 when the session is not in the channel any more: the caller removes the member again.
+local function session_restored(keys, args)
+    local tag = keys[1]
+    local sid, channel = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'channel'))
+    if sid ~= args[1] or channel ~= args[2] then
+        return 0
+    end
+    redis.call('HSET', tag .. ':session', 'restored', channel)
     return 1
 end
 
@@ -73,9 +87,15 @@ end
 -- channel is not changed.
 local function session_forgot(keys, args)
     local tag = keys[1]
-    local sid, leaving = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'leaving'))
-    if sid == args[1] and leaving then
+    local sid, leaving, restored = unpack(redis.call('HMGET', tag .. ':session', 'sid', 'leaving', 'restored'))
+    if sid ~= args[1] then
+        return redis.status_reply('OK')
+    end
+    if leaving then
         keep_leaving(tag, list_without(leaving, args[2]))
+    end
+    if restored == args[2] then
+        redis.call('HDEL', tag .. ':session', 'restored')
     end
     return redis.status_reply('OK')
 end
@@ -94,5 +114,6 @@ end
 register_vital('session_enter', session_enter)
 register_vital('session_entered', session_entered)
 register_vital('session_exit', session_exit)
+register_vital('session_restored', session_restored)
 register_vital('session_forgot', session_forgot)
 register_vital('session_acts', session_acts)

@@ -5,7 +5,7 @@
 --             timeout(s) channel leaving(channels that the session still has to leave, one per line)
 --             openver(the mailbox's version when the session was opened) deadline(of the command that attached it, ms)
 --             expires(of the token, s) claim(us, when its gateway took it over; rises with each takeover)
---             turn(number of the last join or leave)
+--             turn(number of the last join or leave) restored(see memberships.lua)
 --   :ending   hash: sid -> packed record of a session that has ended and whose end still has to be processed
 --   :ended:SID  string, expires after ENDED_MS: why the session ended, and its secret: "REASON SECRET"
 --   :box      hash: ver, uid (the account's number), pver (number of the last presence change, for the mirror), sid (''
@@ -20,10 +20,6 @@
 
 local ENDED_MS = 600000
 local CACHE_MS = 86400000
-
-local function topic(gateway)
-    return 'gateway:' .. gateway .. ':events'
-end
 
 -- Returns the number of a presence change at `us` (clock) after change `last`. The clock keeps the numbers rising even
 -- when Redis has lost `last`.
@@ -120,7 +116,7 @@ local function session_open(keys, args)
         local replaced = {}
         if old and old.sid ~= args[4] then
             replaced = end_session(tag, old, 601, true, now, us)
-            redis.call('PUBLISH', topic(old.gateway), 'kick ' .. old.sid .. ' 103')
+            redis.call(PUBLISH, gateway_topic(tag, old.gateway), 'kick ' .. old.sid .. ' 103')
         end
         local ver, pver = unpack(redis.call('HMGET', tag .. ':box', 'ver', 'pver'))
         local is_known = ver or pver
@@ -165,7 +161,7 @@ local function session_resume(keys, args)
             return {err = 'SIG 1003 bad_line the session is over'}
         end
         if session.gateway ~= args[3] then
-            redis.call('PUBLISH', topic(session.gateway), 'moved ' .. session.sid)
+            redis.call(PUBLISH, gateway_topic(tag, session.gateway), 'moved ' .. session.sid)
             remove_route(tag, session.gateway, session.sid)
         end
         -- Also at the same gateway: it may have been lost, and the route with it.
@@ -233,7 +229,8 @@ local function session_close(keys, args)
         -- After a logout or a lost connection the gateway closes the connection itself; it needs no `kick`.
         local reason = tonumber(args[4])
         if session.state == 'online' and reason ~= 602 and reason ~= 603 and reason ~= 604 then
-            redis.call('PUBLISH', topic(session.gateway), 'kick ' .. session.sid .. (reason == 601 and ' 103' or ' 100'))
+            local code = reason == 601 and ' 103' or ' 100'
+            redis.call(PUBLISH, gateway_topic(tag, session.gateway), 'kick ' .. session.sid .. code)
         end
         return end_session(tag, session, reason, false, now, us)
     end)
@@ -261,7 +258,7 @@ local function session_due(keys, args)
         end
         record = end_session(tag, session, 604, false, now, us)
         -- If a connection still exists nevertheless, its client is told that it is offline.
-        redis.call('PUBLISH', topic(session.gateway), 'kick ' .. session.sid .. ' 102')
+        redis.call(PUBLISH, gateway_topic(tag, session.gateway), 'kick ' .. session.sid .. ' 102')
     end
     table.insert(record, 1, 'ended')
     return record
@@ -344,7 +341,7 @@ local function session_reassert(keys, args)
             return {'older', session.sid}
         end
         end_session(tag, session, 601, true, now, us)
-        redis.call('PUBLISH', topic(session.gateway), 'kick ' .. session.sid .. ' 103')
+        redis.call(PUBLISH, gateway_topic(tag, session.gateway), 'kick ' .. session.sid .. ' 103')
         return restore_session(tag, args, now, us)
     end
     if session.secret ~= args[3] then
@@ -365,7 +362,7 @@ local function session_reassert(keys, args)
     add_route(tag, gateway, sid)
     if session.gateway ~= gateway or session.state ~= 'online' or box_sid ~= sid or box_gateway ~= gateway then
         if session.gateway ~= gateway and session.state == 'online' then
-            redis.call('PUBLISH', topic(session.gateway), 'moved ' .. sid)
+            redis.call(PUBLISH, gateway_topic(tag, session.gateway), 'moved ' .. sid)
         end
         redis.call('HDEL', tag .. ':session', 'detached')
         word, change = 'kept', change_presence(tag, sid, gateway, now, us)
@@ -406,7 +403,8 @@ local function renew_attributes(tag)
     redis.call('PEXPIRE', tag .. ':attrver', CACHE_MS)
 end
 
--- ARGV: deadline (ms, 0 for none), sid, gateway, name. The last check before an attribute is committed in PostgreSQL.
+-- ARGV: deadline (ms, 0 for none), sid ('' for the app's server), gateway, name. The last check before an attribute is committed
+-- in PostgreSQL.
 local function user_attribute_begin(keys, args)
     local tag = keys[1]
     local now = clock()
@@ -414,7 +412,7 @@ local function user_attribute_begin(keys, args)
     if deadline ~= 0 and now > deadline then
         return {err = 'SIG 1001 timeout the deadline had passed'}
     end
-    local refusal = session_error(tag, args[2], args[3])
+    local refusal = args[2] ~= '' and session_error(tag, args[2], args[3])
     if refusal then
         return {err = refusal}
     end
@@ -427,7 +425,8 @@ local function user_attribute_begin(keys, args)
     return redis.status_reply('OK')
 end
 
--- ARGV: version, name, value, session timeout (s; '' for other attributes). Updates the cache after a commit.
+-- ARGV: version, name, value, session timeout (s; '' for other attributes), 1 when the attribute was deleted. Updates the cache
+-- after a commit.
 -- Returns {'known'} when that version was cached already, else {'applied'}, followed by {sid, end of the time to resume
 -- (ms)} when the timeout of a detached session changed.
 local function user_attribute_committed(keys, args)
@@ -441,7 +440,11 @@ local function user_attribute_committed(keys, args)
             redis.call('SET', tag .. ':attrmin', number(version), 'PX', FLOOR_MS)
         end
     elseif version == cached + 1 then
-        redis.call('HSET', tag .. ':attrs', args[2], args[3])
+        if args[5] == '1' then
+            redis.call('HDEL', tag .. ':attrs', args[2])
+        else
+            redis.call('HSET', tag .. ':attrs', args[2], args[3])
+        end
         redis.call('SET', tag .. ':attrver', number(version))
         renew_attributes(tag)
     end

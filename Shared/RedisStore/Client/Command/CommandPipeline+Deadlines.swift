@@ -28,6 +28,7 @@ extension CommandPipeline {
             for pending in late { complete(pending, .failure(.timeout)) }
         }
         giveUpRepeated(now)
+        if let replicaWait { give(replicaWait.expired(now)) }
         if let first = written.first, first.deadline <= now {
             // Replies arrive in order: a server that does not answer the first command answers none behind it. Reconnect.
             if !first.isRepeated(now) {
@@ -39,7 +40,9 @@ extension CommandPipeline {
             link.drop(.timeout)
         }
         let ends = written.lazy.filter { !$0.isGivenUp }.compactMap(\.repeatedUntil)
-        let next = [waiting.lazy.map(\.deadline).min(), written.first?.deadline, ends.min()].compactMap(\.self).min()
+        let next = [
+            waiting.lazy.map(\.deadline).min(), written.first?.deadline, ends.min(), replicaWait?.nextDeadline,
+        ].compactMap(\.self).min()
         if let next { armTimer(next) }
     }
 

@@ -36,7 +36,7 @@ extension CommandPipeline {
         } else if isClosed {
             for call in calls + held { complete(call, .failure(.shutDown)) }
         } else {
-            // The connection broke. The next handshake loads the libraries, so the calls wait for it.
+            // The connection broke. The next handshake loads what is missing, so the calls wait for it.
             waiting.append(contentsOf: calls + held)
             armTimer(.now())
         }

@@ -7,6 +7,8 @@ extension CommandPipeline: RedisLinkOwner {
 
     func linkReadEnded() {
         hasHeard = true
+        // Here, so that one question covers all answers of a read.
+        replicaWait?.ask()
         if let node, silentChecks >= 4 {
             silentChecks = 0
             node.heard()
@@ -18,6 +20,7 @@ extension CommandPipeline: RedisLinkOwner {
     func linkUp() {
         status.connections.add(1, ordering: .acquiringAndReleasing)
         status.isUp.store(true, ordering: .releasing)
+        upSince = .now()
         let deadline = NIODeadline.now() + commandTimeout
         while var pending = waiting.popFirst() {
             if pending.repeatedUntil != nil { pending.deadline = deadline }
@@ -25,15 +28,25 @@ extension CommandPipeline: RedisLinkOwner {
         }
         for callback in connectedCallbacks { callback() }
         node?.up()
-        upkeep.tick(self)
+        lookAfterLibraries()
     }
 
     func linkDown(_ error: RedisError) {
         status.isUp.store(false, ordering: .releasing)
+        upSince = nil
         outgoing.clear()
         let now = NIODeadline.now()
         var lost: [(pending: Pending, error: RedisError)] = []
         var kept: [Pending] = []
+        // Answered before all that is in `written`, so these come first.
+        for var pending in replicaWait?.takeAll() ?? [] {
+            guard node == nil, pending.isRepeated(now), let until = pending.repeatedUntil else {
+                lost.append((pending, .closed))
+                continue
+            }
+            pending.deadline = until
+            kept.append(pending)
+        }
         for (index, var pending) in written.enumerated() {
             // Commands that were not written, or may be sent again, are kept for the next connection.
             let isUnwritten = index >= written.count - unflushed
@@ -56,14 +69,21 @@ extension CommandPipeline: RedisLinkOwner {
         guard let pending = written.popFirst() else {
             return link.drop(RedisError(code: .malformed, message: "received a reply without a command"))
         }
-        guard case .error(let error) = reply else { return complete(pending, .success(reply)) }
+        guard case .error(let error) = reply else {
+            if let replicaWait, pending.command.isDurable, !pending.isGivenUp {
+                return armTimer(replicaWait.keep(pending, reply))
+            }
+            return complete(pending, .success(reply))
+        }
         let isCall = pending.command.isFunctionCall && !pending.isGivenUp
         if error.isFunctionMissing, isCall, !pending.isRetry, !libraries.isEmpty {
             reloadLibraries(for: pending)
         } else if error.code == .outOfMemory, pending.command.isVital, !pending.isGivenUp {
             bytesPending -= pending.command.byteEstimate
             let call = pending.command.inFullRedis
-            send(node == nil ? call : call.fenced, repeatedUntil: pending.repeatedUntil, pending.completion)
+            send(
+                node?.isOneOfMany == true ? call.fenced : call, repeatedUntil: pending.repeatedUntil, pending.completion
+            )
         } else {
             complete(pending, .failure(error))
         }
@@ -72,6 +92,8 @@ extension CommandPipeline: RedisLinkOwner {
 
 /// What the pipeline of one node tells its ``RedisCluster``, always on the event loop.
 final class NodeEvents {
+    /// Sends a command to the master of its slot, when there are several; nil for the only one.
+    let sendBySlot: LibraryUpkeep.Send?
     /// Commands can be sent.
     let up: () -> Void
     /// The connection broke; told before the commands fail.
@@ -82,12 +104,17 @@ final class NodeEvents {
     let wantsFlush: () -> Void
 
     init(
-        up: @escaping () -> Void, down: @escaping () -> Void, heard: @escaping () -> Void,
+        sendBySlot: LibraryUpkeep.Send?, up: @escaping () -> Void, down: @escaping () -> Void,
+        heard: @escaping () -> Void,
         wantsFlush: @escaping () -> Void
     ) {
+        self.sendBySlot = sendBySlot
         self.up = up
         self.down = down
         self.heard = heard
         self.wantsFlush = wantsFlush
     }
+
+    /// Whether there are other masters, so that slots may move: function calls are fenced.
+    var isOneOfMany: Bool { sendBySlot != nil }
 }

@@ -2,6 +2,7 @@ internal import ClusterState
 internal import DequeModule
 internal import Logging
 internal import NIOCore
+internal import ServiceMetrics
 
 /// The commands of a ``RedisConnection`` that wait for the connection or for their replies, and the bytes to be written.
 ///
@@ -41,6 +42,8 @@ final class CommandPipeline {
     /// Set for the pipeline of one node of a cluster.
     let node: NodeEvents?
     private let functions: FunctionNames
+    /// Keeps the answers to durable commands; nil when replicas do not matter.
+    let replicaWait: ReplicaWait?
     /// Follows Redis' clock; nil on a connection that does not ask for the time.
     let clock: RedisClock?
 
@@ -59,6 +62,8 @@ final class CommandPipeline {
     var silentChecks = 0
     /// ``flush()`` as a task of the loop, created once so that a flush allocates nothing.
     private var flushTask: (@Sendable () -> Void)?
+    /// Since when the link has been up; nil while it is not.
+    var upSince: NIODeadline?
     /// Closures to call before the next write.
     private var writePreparations: [() -> Void] = []
     var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
@@ -81,13 +86,14 @@ final class CommandPipeline {
         self.status = status
         logger = link.logger
         functions = FunctionNames(libraries)
-        // A node knows only the keys of its own slots, so it cannot keep the record of libraries in use.
-        upkeep = LibraryUpkeep(node == nil ? libraries : [], logger: logger)
+        upkeep = LibraryUpkeep(libraries, logger: logger)
         self.node = node
+        replicaWait = configuration.replicas > 0 ? ReplicaWait(behind: link) : nil
     }
 
     func start() {
         guard !isClosed else { return }
+        replicaWait?.start { [weak self] in self?.give($0) }
         link.start(owner: self)
         guard clock != nil else { return }
         let pipeline = NIOLoopBound(self, eventLoop: eventLoop)
@@ -101,6 +107,7 @@ final class CommandPipeline {
         isClosed = true
         clockTask?.cancel()
         link.close()
+        replicaWait?.close()
         failAll(node == nil ? .shutDown : .unsent)
         // The task retains this pipeline.
         flushTask = nil
@@ -118,11 +125,13 @@ final class CommandPipeline {
     ) {
         guard !isClosed else { return completion(.failure(.shutDown)) }
         if node != nil, !link.isUp { return completion(.failure(.unsent)) }
-        guard waiting.count + written.count < configuration.maxPendingCommands else {
+        guard waiting.count + written.count + (replicaWait?.count ?? 0) < configuration.maxPendingCommands else {
+            RedisMetrics.shared.pendingBoundHit.increment()
             return completion(.failure(.full("pending Redis commands", bound: configuration.maxPendingCommands)))
         }
         let bytes = command.byteEstimate
         guard bytesPending + bytes <= configuration.maxPendingBytes else {
+            RedisMetrics.shared.pendingBoundHit.increment()
             return completion(.failure(.full("bytes of pending Redis commands", bound: configuration.maxPendingBytes)))
         }
         bytesPending += bytes
@@ -188,6 +197,11 @@ final class CommandPipeline {
         pending.completion(result)
     }
 
+    /// Completes commands whose answers were kept.
+    func give(_ given: ReplicaWait.Given) {
+        for (pending, result) in given { complete(pending, result) }
+    }
+
     /// Checks whether replies are due and nothing has come; to be called every 250 ms.
     /// - Returns: true once, when this has been so for a second.
     func checkSilence() -> Bool {
@@ -213,6 +227,10 @@ final class CommandPipeline {
         send(RedisCommand("TIME")) { [clock] result in
             if case .success(let time) = result { clock?.set(time, askedAt: asked) }
         }
-        upkeep.tick(self)
+        lookAfterLibraries()
+    }
+
+    func lookAfterLibraries() {
+        upkeep.tick(self, record: node?.sendBySlot ?? { self.send($0, $1) })
     }
 }

@@ -16,7 +16,7 @@ extension RedisArgument {
 }
 
 /// Commands whose failures are `SignalingError`, ready to be returned to the service's requester.
-extension RedisConnection {
+extension RedisCluster {
     /// Runs a command.
     /// - Throws: `SignalingError`: a function's refusal, or that Redis is unavailable.
     package func answer(to command: RedisCommand) async throws(SignalingError) -> RedisValue {
@@ -30,9 +30,24 @@ extension RedisConnection {
     /// Runs commands in one pipeline. All of them are sent, even when some fail.
     /// - Throws: the first failure, as ``answer(to:)`` does.
     package func answers(to commands: [RedisCommand]) async throws(SignalingError) -> [RedisValue] {
+        try Self.values(await execute(commands))
+    }
+
+    /// Runs commands, and others that must not take effect before them: on one server in one pipeline, across servers one
+    /// after the other.
+    /// - Throws: the first failure, as ``answer(to:)`` does.
+    package func answers(
+        to first: [RedisCommand], then later: [RedisCommand]
+    ) async throws(SignalingError) -> [RedisValue] {
+        try Self.values(await execute(first, then: later))
+    }
+
+    private static func values(
+        _ results: [Result<RedisValue, RedisError>]
+    ) throws(SignalingError) -> [RedisValue] {
         var values: [RedisValue] = []
-        values.reserveCapacity(commands.count)
-        for result in await execute(commands) {
+        values.reserveCapacity(results.count)
+        for result in results {
             switch result {
             case .success(let value): values.append(value)
             case .failure(let error): throw error.signaling
@@ -42,9 +57,10 @@ extension RedisConnection {
     }
 
     /// Asks Redis for its time.
+    /// - Parameter slot: whose master is asked in a cluster; default 0, where it does not matter which.
     /// - Throws: as ``answer(to:)`` does.
-    package func time() async throws(SignalingError) -> RedisTime {
-        guard let time = try await answer(to: RedisCommand("TIME")).time else { throw .unreadableAnswer }
+    package func time(ofSlot slot: UInt16 = 0) async throws(SignalingError) -> RedisTime {
+        guard let time = try await answer(to: RedisCommand("TIME").inSlot(slot)).time else { throw .unreadableAnswer }
         return time
     }
 }

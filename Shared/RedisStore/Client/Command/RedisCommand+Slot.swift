@@ -3,18 +3,19 @@ internal import ClusterState
 // What only a cluster of several masters must know of a command.
 extension RedisCommand {
     /// The same command with the slot of its keys (see ``KeySlot``), which decides to which master a ``RedisCluster`` sends it.
-    /// Needed for every command except function calls. A command without keys (TIME, INFO) goes to the master of this slot.
+    /// Needed for a command that was not made with its key as the first argument, and is no function call. One without keys (TIME,
+    /// INFO) goes to the master of this slot.
     package func inSlot(_ slot: UInt16) -> RedisCommand {
         var command = self
         command.namedSlot = slot
         return command
     }
 
-    /// The slot of the command's keys: as its sender has named it, or else that of a function call's first key. Nil when
-    /// neither is known.
+    /// The slot of the command's keys: as its sender has named it, or else that of its first key. Nil when neither is known.
+    /// Asked for in a cluster only.
     var slot: UInt16? {
         if let namedSlot { return namedSlot }
-        guard isFunctionCall, numberOfKeys > 0 else { return nil }
+        guard isFunctionCall ? numberOfKeys > 0 : hasKey else { return nil }
         return KeySlot.of(words.body.span.extracting(words.range(ofArgument: 1)))
     }
 

@@ -101,13 +101,19 @@ package struct RedisArguments: Sendable, Equatable {
     }
 }
 
-/// A command and its arguments.
+/// A command and its arguments. Two are equal when they are the same to a single server: neither the slot counts nor whether
+/// replicas are waited for.
 package struct RedisCommand: Sendable, Equatable {
     /// The part of the command that may be logged: arguments may be confidential.
     let name: String
     let isFunctionCall: Bool
     /// Whether to retry the command as ``inFullRedis`` when Redis refuses it at `maxmemory`.
     private(set) var isVital = false
+    /// Whether the first argument is a key. For function calls ``slot`` knows.
+    private(set) var hasKey = false
+    /// Whether the answer waits until enough replicas have what the command wrote; see ``RedisConfiguration/replicas``. Default
+    /// false. Without effect on the command itself.
+    package var isDurable = false
     /// The slot that the command's sender has named; see ``slot``.
     var namedSlot: UInt16?
     /// The encoded words of the command; for a function call, only the words after the function's name.
@@ -122,6 +128,20 @@ package struct RedisCommand: Sendable, Equatable {
     /// Makes a command.
     package init(_ name: String, _ arguments: RedisArgument...) {
         self.init(name, arguments: arguments)
+    }
+
+    /// Makes a command whose first argument is a key, or a topic: in a cluster, that decides to which master it goes.
+    package init(_ name: String, key: String, _ arguments: RedisArgument...) {
+        self.init(name, key: key, arguments: arguments)
+    }
+
+    /// Makes a command of a key, or a topic, and a list of further arguments.
+    package init(_ name: String, key: String, arguments: [RedisArgument]) {
+        self.init(name: name, isFunctionCall: false, bytes: 64 + 16 * (arguments.count + 1))
+        hasKey = true
+        append(name)
+        append(key)
+        for argument in arguments { append(argument) }
     }
 
     /// Makes a command from a list of arguments.
@@ -155,6 +175,18 @@ package struct RedisCommand: Sendable, Equatable {
         var command = RedisCommand(name: name, isFunctionCall: true, bytes: bytes + 64)
         command.append(keys)
         return command
+    }
+
+    /// The same command as a durable one; see ``isDurable``.
+    package var durable: RedisCommand {
+        var command = self
+        command.isDurable = true
+        return command
+    }
+
+    package static func == (left: RedisCommand, right: RedisCommand) -> Bool {
+        left.name == right.name && left.isFunctionCall == right.isFunctionCall && left.isVital == right.isVital
+            && left.words == right.words
     }
 
     /// Adds an argument at the end.
@@ -215,7 +247,7 @@ package struct RedisCommand: Sendable, Equatable {
     /// the stream's name. It is sent as a plain XADD, which costs Redis a third of a function call. Only if that is refused
     /// for lack of memory is it sent again as ``inFullRedis``, behind the commands sent meanwhile.
     static func vitalAppend(to stream: String) -> RedisCommand {
-        var command = RedisCommand("XADD", .string(stream))
+        var command = RedisCommand("XADD", key: stream)
         command.isVital = true
         return command
     }
@@ -224,6 +256,7 @@ package struct RedisCommand: Sendable, Equatable {
     var inFullRedis: RedisCommand {
         var call = RedisCommand.function("heliograph_append", keys: 1, bytes: words.bytes)
         call.words.append(contentsOf: words, withoutFirst: "$4\r\nXADD\r\n".utf8.count)
+        call.isDurable = isDurable
         return call
     }
 

@@ -21,9 +21,12 @@ package struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     /// The error that clients are given: code, reason and text of a Redis Function's refusal `SIG <code> <reason> <text>`;
-    /// `memory_full` when Redis is at `maxmemory`; for everything else, that Redis is unavailable.
+    /// `memory_full` when Redis is at `maxmemory`; `unavailable` for everything else.
     package var signaling: SignalingError {
         if code == .outOfMemory { return .memoryFull }
+        // Not the same as for Redis itself: a post that fails with this is delivered again without a bound, because the post cannot
+        // be the cause.
+        if code == .unreplicated { return .unavailable("a replica of redis") }
         guard code == .signaling else { return .unavailable("redis") }
         let parts = message.split(separator: " ", maxSplits: 2)
         guard parts.count >= 2, let number = Int(parts[0]), let code = SignalingCode(rawValue: number) else {
@@ -40,7 +43,15 @@ package struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
         code: .closed, message: "lost the connection to Redis; the command's outcome is unknown")
     static let unsent = RedisError(code: .unsent, message: "lost the connection to Redis; the command was not sent")
     static let shutDown = RedisError(code: .closed, message: "this connection was closed by its owner")
+    static let elsewhere = RedisError(
+        code: .closed, message: "another connection to the master ends at another server")
     static let timeout = RedisError(code: .timeout, message: "no answer within the command timeout")
+
+    static func unreplicated(_ replicas: Int) -> RedisError {
+        RedisError(
+            code: .unreplicated,
+            message: "fewer replicas than \(replicas) have acknowledged the command in time; its outcome is unknown")
+    }
 
     static func full(_ what: String, bound: Int) -> RedisError {
         RedisError(code: .full, message: "too many \(what): the bound is \(bound)")

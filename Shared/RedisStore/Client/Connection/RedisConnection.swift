@@ -23,7 +23,7 @@ package final class RedisConnection: Sendable {
 
     /// Creates a connection; ``start()`` opens it.
     /// - Parameters:
-    ///   - libraries: loaded at each connect, and again when a called function is missing.
+    ///   - libraries: loaded at each connect where the server lacks them, and again when a called function is missing.
     ///   - keepsClock: whether to ask Redis for its time; default true. Must be false for a connection whose commands block.
     package init(
         configuration: RedisConfiguration, eventLoop: any EventLoop, libraries: [RedisFunctionLibrary] = [],
@@ -53,13 +53,32 @@ package final class RedisConnection: Sendable {
         }
     }
 
+    /// Closes the connection as ``close()`` does, without waiting for it. May be called from any thread.
+    func closeSoon() {
+        eventLoop.execute { self.pipeline.value.close() }
+    }
+
     /// Whether commands can be sent now. May be read from any thread.
     package var isConnected: Bool { status.isUp.load(ordering: .acquiring) }
 
     /// The number of connects so far; a change means that there has been an outage. May be read from any thread.
     package var connectionCount: Int { status.connections.load(ordering: .acquiring) }
 
-    /// Registers a callback for each connect, after the libraries are loaded; also called soon if connected already. May be
+    /// The present term of the server; nil while it is not connected. On ``eventLoop`` only.
+    var term: MasterTerm? {
+        pipeline.value.upSince.map {
+            MasterTerm(
+                address: NodeAddress(host: configuration.host, port: configuration.port), number: connectionCount,
+                begin: $0)
+        }
+    }
+
+    /// The state of the connection, for the metrics. On ``eventLoop`` only.
+    var linkState: RedisLinkState {
+        pipeline.value.state(of: NodeAddress(host: configuration.host, port: configuration.port))
+    }
+
+    /// Registers a callback for each connect, once the server has the libraries; also called soon if connected already. May be
     /// called from any thread; the callback runs on the loop.
     package func onConnected(_ callback: @escaping @Sendable () -> Void) {
         eventLoop.execute { self.pipeline.value.onConnected(callback) }
@@ -68,8 +87,8 @@ package final class RedisConnection: Sendable {
     /// Sends a command; on ``eventLoop`` only. The completion is called there once, possibly before this returns (`FULL`,
     /// `CLOSED`). An error reply is a failure.
     /// - Parameter until: for a command that takes effect once even when repeated: if the connection breaks before the
-    ///   reply, it is sent again, in order with others of this kind, and completes at this time at the latest. Default nil:
-    ///   never sent again.
+    ///   reply, it is sent again, in order with others of this kind, and completes at this time at the latest (a durable one
+    ///   ``RedisConfiguration/replicaTimeout`` later). Default nil: never sent again.
     package func send(
         _ command: RedisCommand, repeatedUntil until: NIODeadline? = nil,
         _ completion: @escaping (Result<RedisValue, RedisError>) -> Void

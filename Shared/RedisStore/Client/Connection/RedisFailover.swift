@@ -11,18 +11,18 @@ package final class RedisFailover: Sendable {
     /// timeout of its commands.
     private static let attempts = 3
 
-    private let connections: [RedisConnection]
+    private let connections: [RedisCluster]
     /// The index of the connection that answered last.
     private let preferred = Atomic<Int>(0)
 
     /// Uses these connections, of which there must be one at least.
-    package init(_ connections: [RedisConnection]) {
+    package init(_ connections: [RedisCluster]) {
         precondition(!connections.isEmpty, "a process without a connection to Redis")
         self.connections = connections
     }
 
     /// Uses the only connection of a process.
-    package convenience init(_ connection: RedisConnection) { self.init([connection]) }
+    package convenience init(_ connection: RedisCluster) { self.init([connection]) }
 
     /// Whether any of the connections is up.
     package var isConnected: Bool { connections.contains(where: \.isConnected) }
@@ -32,7 +32,7 @@ package final class RedisFailover: Sendable {
     /// - Returns: the first result.
     /// - Throws: the last error, when `act` has failed with each of the connections tried.
     package func perform<Value: Sendable, Failure: Error>(
-        _ act: @escaping @Sendable (RedisConnection) async throws(Failure) -> Value
+        _ act: @escaping @Sendable (RedisCluster) async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let first = preferred.load(ordering: .relaxed)
         let states = connections.indices.map { offset in

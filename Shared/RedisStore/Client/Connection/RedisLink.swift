@@ -3,6 +3,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
+internal import ServiceMetrics
 
 /// Receives a ``RedisLink``'s events, always on the link's event loop.
 protocol RedisLinkOwner: AnyObject {
@@ -15,7 +16,7 @@ protocol RedisLinkOwner: AnyObject {
     func linkHeard(time: RedisValue, askedAt: ContinuousClock.Instant)
     /// All replies of one read of the socket have been passed on.
     func linkReadEnded()
-    /// The link is usable: connected, authenticated, libraries loaded.
+    /// The link is usable: connected, authenticated, and the server has the link's libraries.
     func linkUp()
     /// A link that was up has lost its connection.
     func linkDown(_ error: RedisError)
@@ -35,16 +36,18 @@ final class RedisLink {
     let configuration: RedisConfiguration
     let libraries: [RedisFunctionLibrary]
     let logger: Logger
-    private let handshake: [RedisCommand]
-    /// Whether the handshake ends with TIME.
+    /// Whether the handshake asks for the server's time.
     private let asksTime: Bool
+    /// Judges the server before anything is written to it: says why it must not be used. Nil when any server may.
+    private var check: ((ServerIdentity) -> RedisError?)?
+    /// What is exchanged on the current socket until the link is up.
+    private var handshake = LinkHandshake()
     private var handshakeSent = ContinuousClock.now
     private var machine = LinkStateMachine()
     private var channel: (any Channel)? {
         didSet { identity = channel.map(ObjectIdentifier.init) }
     }
     private var identity: ObjectIdentifier?
-    private var repliesToAwait = 0
     private var handshakeTimer: Scheduled<Void>?
     private var tls: NIOSSLContext?
     /// Set until ``close()``. Strong, because every reply goes through it and loading a weak reference is slower.
@@ -53,28 +56,23 @@ final class RedisLink {
 
     init(
         configuration: RedisConfiguration, eventLoop: any EventLoop, libraries: [RedisFunctionLibrary], asksTime: Bool,
-        logger: Logger
+        logger: Logger, check: ((ServerIdentity) -> RedisError?)? = nil
     ) {
         self.asksTime = asksTime
+        self.check = check
         self.eventLoop = eventLoop
         self.configuration = configuration
         self.libraries = libraries
         self.logger = logger
-        var commands: [RedisCommand] = []
-        if let password = configuration.password {
-            commands.append(RedisCommand("AUTH"))
-            if let user = configuration.user { commands[0].append(.string(user)) }
-            commands[0].append(.string(password))
-        }
-        if configuration.database != 0 { commands.append(RedisCommand("SELECT", .int(configuration.database))) }
-        // A restarted server refuses PING while it still loads its data, so the link comes up only after that.
-        commands.append(RedisCommand("PING"))
-        commands += libraries.map(\.load)
-        if asksTime { commands.append(RedisCommand("TIME")) }
-        handshake = commands
     }
 
     var isUp: Bool { machine.isUp }
+
+    /// Has the server judged by another check too, after the one there is. To be called before ``start(owner:)``.
+    func addCheck(_ added: @escaping (ServerIdentity) -> RedisError?) {
+        let former = check
+        check = { former?($0) ?? added($0) }
+    }
 
     func start(owner: any RedisLinkOwner) {
         self.owner = owner
@@ -90,7 +88,7 @@ final class RedisLink {
     func drop(_ error: RedisError) {
         let old = channel
         channel = nil
-        old?.close(promise: nil)
+        old?.abandon()
         perform(machine.lost(), because: error)
     }
 
@@ -107,6 +105,7 @@ final class RedisLink {
         case .announceUp:
             handshakeTimer?.cancel()
             logger.debug("connected to Redis")
+            RedisMetrics.shared.connects.increment()
             owner?.linkUp()
         case .wait(let failures, let wasUp):
             handshakeTimer?.cancel()
@@ -117,6 +116,7 @@ final class RedisLink {
                 metadata: [
                     "error": "\(error)", "attempt": "\(failures)", "wait_ms": "\(delay.wholeMilliseconds)",
                 ])
+            if wasUp { RedisMetrics.shared.losses.increment() }
             if wasUp { owner?.linkDown(error) } else { owner?.linkFailed(error) }
             eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
                 self.perform(self.machine.waited(), because: .closed)
@@ -197,14 +197,33 @@ final class RedisLink {
     }
 
     private func sendHandshake() {
-        var buffer = ByteBuffer()
-        for command in handshake { command.encode(into: &buffer) }
-        repliesToAwait = handshake.count
-        handshakeSent = .now
         handshakeTimer = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(configuration.connectTimeout)) {
             if self.machine.isHandshaking { self.drop(.timeout) }
         }
-        write(buffer)
+        handshake = LinkHandshake(configuration, libraries: libraries, asksTime: asksTime, isChecked: check != nil)
+        goOn()
+    }
+
+    /// Sends the next commands of the handshake, or ends it.
+    private func goOn() {
+        switch handshake.next() {
+        case .wait: break
+        case .send(let commands):
+            var buffer = ByteBuffer()
+            for command in commands { command.encode(into: &buffer) }
+            handshakeSent = .now
+            write(buffer)
+        case .done: perform(machine.handshakeSucceeded(), because: .closed)
+        }
+    }
+
+    /// Judges the server by its reply to INFO.
+    private func refusal(_ reply: RedisValue) -> RedisError? {
+        do throws(RedisError) {
+            return check?(try ServerIdentity(info: reply))
+        } catch {
+            return error
+        }
     }
 
     private func received(_ reply: RedisValue, from identity: ObjectIdentifier) {
@@ -214,11 +233,13 @@ final class RedisLink {
             owner?.linkReceived(reply)
             return
         }
-        if case .error(let error) = reply, !error.isLibraryThere { return drop(error) }
-        repliesToAwait -= 1
-        guard repliesToAwait == 0 else { return }
-        if asksTime { owner?.linkHeard(time: reply, askedAt: handshakeSent) }
-        perform(machine.handshakeSucceeded(), because: .closed)
+        switch handshake.received(reply) {
+        case .nothing: break
+        case .refused(let error): return drop(error)
+        case .identity(let info): if let refusal = refusal(info) { return drop(refusal) }
+        case .time(let time): owner?.linkHeard(time: time, askedAt: handshakeSent)
+        }
+        goOn()
     }
 
     private func isCurrent(_ identity: ObjectIdentifier) -> Bool { self.identity == identity }

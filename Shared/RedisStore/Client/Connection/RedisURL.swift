@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import SignalingProtocol
 
 /// Where Redis is, how it is run, and with which credentials it is used.
@@ -18,6 +19,12 @@ struct RedisURL: Sendable, Equatable {
     private(set) var database = 0
     /// A PEM file with the authorities that may sign the server's certificate; nil for the system's.
     private(set) var certificateAuthorityFile: String?
+    /// ACL user of the Sentinels; nil for their default user.
+    private(set) var sentinelUser: String?
+    /// Password of the Sentinels; nil for none.
+    private(set) var sentinelPassword: String?
+    /// The number of the bus' partitions in a cluster.
+    private(set) var partitions = BusLayout.clusterPartitions
 
     /// The largest number of addresses.
     static let maxAddresses = 64
@@ -27,9 +34,13 @@ struct RedisURL: Sendable, Equatable {
     /// - `redis+sentinel://[[user]:password@]host[:port],host[:port].../NAME[/database]`: the master that these Sentinels name,
     /// - `redis+cluster://[[user]:password@]host[:port],host[:port]...`: the cluster of these nodes,
     ///
-    /// or the same with `rediss` for TLS, optionally followed by `?cacert=FILE`. The port is 6379, a Sentinel's 26379. User,
-    /// password, name and file are percent-decoded; an IPv6 address is written in brackets. A password without a user may be
-    /// written `:password@`. User and password are for the servers, not for Sentinels.
+    /// or the same with `rediss` for TLS. The port is 6379, a Sentinel's 26379. User, password, name and options are
+    /// percent-decoded; an IPv6 address is written in brackets. A password without a user may be written `:password@`. User
+    /// and password are for the servers, not for Sentinels. Options may follow, `?NAME=VALUE&NAME=VALUE`:
+    /// - `cacert`, with TLS: ``certificateAuthorityFile``,
+    /// - `sentinel-user`, `sentinel-password`: of the Sentinels,
+    /// - `partitions`, of a cluster: ``partitions``, 1 to ``Buckets/count``; a multiple of the number of masters.
+    ///
     /// - Throws: code `URL` with the reason; the message never contains the password.
     init(_ text: String) throws(RedisError) {
         guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://"),
@@ -51,9 +62,7 @@ struct RedisURL: Sendable, Equatable {
         case .cluster:
             guard try Self.database(path) == 0 else { throw Self.invalid("a cluster has database 0 only") }
         }
-        if queryParts.count > 1 {
-            certificateAuthorityFile = try Self.certificateAuthority(queryParts[1], usesTLS: usesTLS)
-        }
+        if queryParts.count > 1 { try readOptions(queryParts[1]) }
     }
 
     private static let schemes: [String: (RedisFlavour, Bool)] = [
@@ -130,13 +139,32 @@ struct RedisURL: Sendable, Equatable {
         return number
     }
 
-    private static func certificateAuthority(_ query: Substring, usesTLS: Bool) throws(RedisError) -> String {
-        guard query.hasPrefix("cacert="),
-            let file = PercentEscape.unescape(String(query.dropFirst("cacert=".count))), !file.isEmpty
-        else {
-            throw invalid("the only known option is ?cacert=FILE")
+    private mutating func readOptions(_ text: Substring) throws(RedisError) {
+        var seen: Set<Substring> = []
+        for option in text.split(separator: "&", omittingEmptySubsequences: false) {
+            let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let value = PercentEscape.unescape(String(parts[1])), !value.isEmpty else {
+                throw Self.invalid("an option is not NAME=VALUE")
+            }
+            guard seen.insert(parts[0]).inserted else { throw Self.invalid("an option occurs twice") }
+            switch (parts[0], flavour) {
+            case ("cacert", _):
+                guard usesTLS else { throw Self.invalid("cacert requires TLS (rediss...)") }
+                certificateAuthorityFile = value
+            case ("sentinel-user", .sentinel): sentinelUser = value
+            case ("sentinel-password", .sentinel): sentinelPassword = value
+            case ("partitions", .cluster):
+                guard let number = Int(value), (1...Buckets.count).contains(number) else {
+                    throw Self.invalid("partitions is not 1...\(Buckets.count)")
+                }
+                partitions = number
+            default:
+                throw Self.invalid(
+                    "the known options are cacert, sentinel-user, sentinel-password, and of a cluster partitions")
+            }
         }
-        guard usesTLS else { throw invalid("cacert requires TLS (rediss...)") }
-        return file
+        guard sentinelUser == nil || sentinelPassword != nil else {
+            throw Self.invalid("sentinel-user needs sentinel-password")
+        }
     }
 }

@@ -12,7 +12,7 @@ final class SubscriptionDriver {
 
     private let eventLoop: any EventLoop
     private let configuration: RedisConfiguration
-    private let link: RedisLink
+    private var link: RedisLink
     private let status: ConnectionStatus
     private let callbacks: RedisSubscriber.Callbacks
 
@@ -36,11 +36,27 @@ final class SubscriptionDriver {
 
     func start() {
         link.start(owner: self)
+        startChecks()
+    }
+
+    /// Begins without a connection, until ``move(to:)`` says where.
+    func startChecks() {
         let driver = NIOLoopBound(self, eventLoop: eventLoop)
         timer = eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in
             driver.value.check()
         }
     }
+
+    /// Uses another server from now on: the present connection is closed at once, and all topics are subscribed there.
+    func move(to new: RedisLink) {
+        guard !isClosed else { return }
+        link.close()
+        link = new
+        link.start(owner: self)
+    }
+
+    /// Reconnects.
+    func drop(_ error: RedisError) { link.drop(error) }
 
     func close() {
         isClosed = true
@@ -103,8 +119,10 @@ extension SubscriptionDriver: RedisLinkOwner {
             // Messages may still arrive after UNSUBSCRIBE has been sent.
             if table.isWanted(topic) { callbacks.onMessage(topic, payload) }
         }
+        // Held by the socket's own handler too. What a socket has read is parsed to the end, even if the link is left meanwhile.
+        let link = link
         builder.onConfirmation = { [unowned self] topic, subscribed in
-            guard subscribed else { return }
+            guard subscribed, self.link === link else { return }
             let waiters = table.confirmed(topic)
             // Before the waiters, so that they find the subscriber connected.
             caughtUp()

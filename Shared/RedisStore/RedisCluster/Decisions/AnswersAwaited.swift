@@ -27,5 +27,7 @@ struct AnswersAwaited: Sendable, Equatable {
 
 extension RedisError {
     /// Whether this library has detected the failure, as opposed to a reply of the server.
-    var isLocal: Bool { code == .closed || code == .timeout || code == .full || code == .malformed }
+    var isLocal: Bool {
+        code == .closed || code == .timeout || code == .unreplicated || code == .full || code == .malformed
+    }
 }

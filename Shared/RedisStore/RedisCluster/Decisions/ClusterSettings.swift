@@ -1,7 +1,7 @@
 internal import NIOCore
 
 /// How Redis is run, as far as its clients must know.
-enum RedisFlavour: Sendable, Equatable {
+package enum RedisFlavour: String, Sendable, Equatable {
     /// One server at a fixed address.
     case single
     /// One master at a time, which Sentinels name.
@@ -34,6 +34,9 @@ struct ClusterSettings: Sendable, Equatable {
     var guestTime: TimeAmount = .seconds(2)
     /// How long a node of a cluster that owns nothing any more may answer what is in flight; default 250 ms.
     var leaveTime: TimeAmount = .milliseconds(250)
+    /// How long commands are held back at most when a Sentinel has begun a failover: then it has failed without a word. Default
+    /// 4 s; a failover of a healthy master takes a second.
+    var suspensionTime: TimeAmount = .seconds(4)
     /// When the map is read.
     var reading = MapReading.Times()
 }

@@ -23,11 +23,6 @@ extension ClusterStateMachine {
         return []
     }
 
-    /// A Sentinel has announced another master.
-    mutating func switched(to master: NodeAddress, now: NIODeadline) -> [ClusterAction] {
-        apply(SlotMap(single: master), now)
-    }
-
     /// Has the map read soon.
     mutating func wantMap(_ now: NIODeadline) {
         reading.want(now, using: &random)
@@ -65,6 +60,7 @@ extension ClusterStateMachine {
         var actions: [ClusterAction] = []
         let changes = new.changes(since: map ?? SlotMap())
         map = new
+        if !changes.isEmpty { endSuspension() }
         // Opened before others are dropped, so that an owner never has the number of the owner before it.
         var numbers: [NodeNumber] = []
         for master in new.masters { numbers.append(open(master.address, &actions) ?? Self.nobody) }

@@ -45,6 +45,11 @@ extension ClusterStateMachine {
         if let time = nextDrop, time <= now { dropIdle(now, &actions) }
         if reading.isDue(now) { read(now, &actions) }
         wakeAt = reading.wakeAt
+        if let time = suspendedUntil, time <= now {
+            actions += failoverAborted(now)
+        } else if let suspendedUntil {
+            wake(at: suspendedUntil)
+        }
         if let nextDrop { wake(at: nextDrop) }
         var due: [(first: UInt64, slot: UInt16)] = []
         for (slot, hold) in holds {

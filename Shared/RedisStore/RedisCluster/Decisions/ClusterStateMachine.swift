@@ -37,6 +37,8 @@ struct ClusterStateMachine: ~Copyable {
     var lastReadFailure: RedisError?
     /// When nodes that own nothing are looked through again; nil when there are none.
     var nextDrop: NIODeadline?
+    /// Until when commands are held back because of a failover; nil when they are not.
+    var suspendedUntil: NIODeadline?
     /// When to call ``timer(_:)``; nil for never. An earlier call does nothing.
     var wakeAt: NIODeadline?
     private var lastNumber: UInt64 = 0
@@ -106,6 +108,18 @@ struct ClusterStateMachine: ~Copyable {
         let owner = owners[Int(first)]
         return owner != Self.nobody && nodes.isReady(owner)
             && slots.allSatisfy { owners[Int(index($0))] == owner && holds[index($0)] == nil }
+    }
+
+    /// The first slot of each owner.
+    var ownersSlots: [UInt16] {
+        var known: Set<NodeNumber> = [Self.nobody]
+        var last = Self.nobody
+        var slots: [UInt16] = []
+        for (slot, owner) in owners.enumerated() where owner != last {
+            last = owner
+            if known.insert(owner).inserted { slots.append(UInt16(slot)) }
+        }
+        return slots
     }
 
     /// Asks to be called at a time.

@@ -26,6 +26,8 @@ struct NodeTable: Sendable {
     private var numbers: [NodeAddress: NodeNumber] = [:]
     /// Whether commands may be sent to the node; by number. An array of its own, since every command reads it.
     private var ready: [Bool] = []
+    /// Whether commands are held back from all nodes.
+    private(set) var isSuspended = false
 
     /// The number of nodes.
     var count: Int { numbers.count }
@@ -70,8 +72,14 @@ struct NodeTable: Sendable {
     mutating func set(_ number: NodeNumber, _ link: Link) -> Bool {
         guard let node = self[number], node.link != link else { return false }
         nodes[Int(number)]?.link = link
-        ready[Int(number)] = link == .up
+        ready[Int(number)] = link == .up && !isSuspended
         return true
+    }
+
+    /// Holds commands back from all nodes, or no longer.
+    mutating func suspend(_ isSuspended: Bool) {
+        self.isSuspended = isSuspended
+        for (index, node) in nodes.enumerated() { ready[index] = node?.link == .up && !isSuspended }
     }
 
     /// Says until when a node is kept though it owns nothing; see ``Node/keptUntil``.

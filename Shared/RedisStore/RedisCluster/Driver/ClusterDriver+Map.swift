@@ -11,6 +11,7 @@ extension ClusterDriver {
             node.pipeline.send(.clusterSlots, repeatedUntil: .now() + limit) { result in
                 self.mapAnswered(number, result, asked: node.address)
             }
+        case .seed(let address) where hasOneMaster: askSentinel(number, address)
         case .seed(let address):
             let reader = BriefConnection(
                 [.clusterSlots], configuration: limits.at(address), eventLoop: eventLoop, limit: limit
@@ -24,9 +25,21 @@ extension ClusterDriver {
     }
 
     private func mapAnswered(_ number: UInt64, _ result: Result<RedisValue, RedisError>, asked: NodeAddress) {
+        mapAnswered(number, asked: asked) { () throws(RedisError) in try SlotMap(slotsFrom: asked, result) }
+    }
+
+    private func askSentinel(_ number: UInt64, _ address: NodeAddress) {
+        sentinels?.ask(address, limit: machine.settings.reading.limit) { result in
+            self.mapAnswered(number, asked: address) { () throws(RedisError) in SlotMap(single: try result.get()) }
+        }
+    }
+
+    private func mapAnswered(
+        _ number: UInt64, asked: NodeAddress, _ answer: () throws(RedisError) -> SlotMap
+    ) {
         guard !isClosed else { return }
         do throws(RedisError) {
-            let map = try SlotMap(slotsFrom: asked, result)
+            let map = try answer()
             logMap(map)
             perform(machine.mapRead(number, map, now: .now()))
         } catch {
@@ -49,7 +62,7 @@ extension ClusterDriver {
         let uncovered = map.uncovered
         guard !changes.new.isEmpty || !changes.gone.isEmpty || uncovered != machine.map?.uncovered else { return }
         logger.log(
-            level: uncovered.isEmpty ? .info : .warning, "masters of Redis Cluster",
+            level: uncovered.isEmpty ? .info : .warning, "masters of Redis",
             metadata: [
                 "masters": "\(map.masters.map(\.address.description).sorted().joined(separator: " "))",
                 "uncovered": "\(SlotMap.text(of: uncovered))",
@@ -59,7 +72,7 @@ extension ClusterDriver {
     /// One warning per outage; the failures that follow are logged at debug level.
     private func logFailure(_ error: RedisError, _ asked: NodeAddress) {
         logger.log(
-            level: hasLoggedFailure ? .debug : .warning, "could not read the slots of Redis Cluster",
+            level: hasLoggedFailure ? .debug : .warning, "could not learn the masters of Redis",
             metadata: ["node": "\(asked)", "error": "\(error)"])
         hasLoggedFailure = true
     }

@@ -1,5 +1,6 @@
 internal import Logging
 internal import NIOCore
+internal import SignalingProtocol
 internal import Synchronization
 
 /// The connections to the nodes.
@@ -11,11 +12,12 @@ extension ClusterDriver {
         logger[metadataKey: "node"] = "\(address)"
         let link = RedisLink(
             configuration: limits.at(address), eventLoop: eventLoop, libraries: libraries, asksTime: true,
-            logger: logger)
+            logger: logger, check: masterCheck(address))
         let clock = RedisClock()
+        let sendBySlot: LibraryUpkeep.Send? = hasOneMaster ? nil : { self.send($0, repeatedUntil: nil, $1) }
         let events = NodeEvents(
-            up: { self.linkUp(number, serial) },
-            down: { self.nodeChanged(number, serial) { $0.linkClosed(number, now: .now()) } },
+            sendBySlot: sendBySlot, up: { self.linkUp(number, serial) },
+            down: { self.linkDown(number, serial) },
             heard: { self.nodeChanged(number, serial) { $0.linkHeard(number, now: .now()) } },
             wantsFlush: {
                 self.unflushed.append(number)
@@ -45,12 +47,61 @@ extension ClusterDriver {
     private func linkUp(_ number: NodeNumber, _ serial: Int) {
         nodeChanged(number, serial) { $0.linkOpened(number, now: .now()) }
         guard let node = node(number), node.serial == serial else { return }
-        for callback in connectedCallbacks { callback(node.address) }
+        status.connections.add(1, ordering: .relaxed)
+        beginTerm(of: node)
+        tellConnected(number)
     }
 
-    func onConnected(_ callback: @escaping @Sendable (NodeAddress) -> Void) {
+    private func linkDown(_ number: NodeNumber, _ serial: Int) {
+        commandLinkClosed()
+        if let node = node(number), node.serial == serial { node.term = nil }
+        nodeChanged(number, serial) { $0.linkClosed(number, now: .now()) }
+    }
+
+    /// Masters are gone, and these slots have other owners. Owners that are not connected yet begin their terms when they are.
+    func takeOver(_ moved: [SlotRange]) {
+        var heirs: Set<NodeNumber> = []
+        for range in moved { for slot in range { heirs.insert(machine.owners[Int(machine.index(slot))]) } }
+        for number in heirs.sorted() {
+            guard let node = node(number), node.term != nil else { continue }
+            beginTerm(of: node)
+            tellConnected(number)
+        }
+    }
+
+    private func beginTerm(of node: Node) {
+        lastTerm += 1
+        node.term = MasterTerm(address: node.address, number: lastTerm, begin: .now())
+    }
+
+    func onConnected(_ callback: @escaping @Sendable (SlotScope) -> Void) {
         connectedCallbacks.append(callback)
-        for case let node? in nodes where node.pipeline.link.isUp { callback(node.address) }
+        for (index, node) in nodes.enumerated() where node?.term != nil {
+            if let slots = slots(of: NodeNumber(index)) { callback(slots) }
+        }
+    }
+
+    private func tellConnected(_ number: NodeNumber) {
+        guard !connectedCallbacks.isEmpty, let slots = slots(of: number) else { return }
+        for callback in connectedCallbacks { callback(slots) }
+    }
+
+    /// The slots that a node owns; nil when it owns none.
+    private func slots(of number: NodeNumber) -> SlotScope? {
+        let owners = machine.owners
+        if hasOneMaster { return owners[0] == number ? .all : nil }
+        let slots = Set(owners.indices.lazy.filter { owners[$0] == number }.map { UInt16($0) })
+        return slots.isEmpty ? nil : .slots(slots)
+    }
+
+    /// By how much the clocks of the connected masters differ; nil with fewer than two of them.
+    var clockSpread: Duration? {
+        let now = ContinuousClock.now
+        let times = nodes.compactMap { node in
+            node.flatMap { $0.term == nil ? nil : $0.clock.time(at: now)?.milliseconds }
+        }
+        guard times.count > 1, let first = times.min(), let last = times.max() else { return nil }
+        return .milliseconds(last - first)
     }
 
     /// Shows other threads whether Redis can be used.

@@ -24,6 +24,8 @@ final class ClusterDriver {
         /// The server's clock.
         let clock: RedisClock
         let pipeline: CommandPipeline
+        /// Nil while there is no connection.
+        var term: MasterTerm?
 
         init(address: NodeAddress, serial: Int, clock: RedisClock, pipeline: CommandPipeline) {
             self.address = address
@@ -37,17 +39,22 @@ final class ClusterDriver {
     private static let silenceCheckPause = TimeAmount.milliseconds(250)
 
     let eventLoop: any EventLoop
-    /// The limits of every connection; its address is not used.
+    /// Where the cluster is looked for, and the limits of every connection.
     let limits: RedisConfiguration
     let libraries: [RedisFunctionLibrary]
     let logger: Logger
     let status: ConnectionStatus
     private let commandTimeout: TimeAmount
+    /// How much longer than ``commandTimeout`` a command may take that has to wait for its master: two fifths of it, 2 s. Redis
+    /// replaces a dead master within 3 to 5 s, and a gateway answers its clients within 8 s.
+    private let patience: TimeAmount
 
     var machine: ClusterStateMachine
     /// By number; nil for a number that is free.
     var nodes: [Node?] = []
     var lastSerial = 0
+    /// The number of the last ``MasterTerm``.
+    var lastTerm = 0
     /// The commands that the machine holds, by number.
     private var held: [UInt64: Flight] = [:]
     private var bytesPending = 0
@@ -68,12 +75,20 @@ final class ClusterDriver {
     var flushScheduled = false
     /// ``flush()`` as a task of the loop, created once so that a flush allocates nothing.
     var flushTask: (@Sendable () -> Void)?
-    var connectedCallbacks: [@Sendable (NodeAddress) -> Void] = []
+    var connectedCallbacks: [@Sendable (SlotScope) -> Void] = []
     /// Those to whom the topics of slots matter.
     var mapObservers: [any SlotMapObserver] = []
+    /// Asks and hears the Sentinels; nil in a cluster.
+    private(set) var sentinels: SentinelFollower?
+    /// At which server the connections of a single master end: the commands', which has the number 0, and those of subscribers.
+    var ends = LinkEnds()
+    /// By number: drops a subscriber's connection.
+    var subscriberLinks: [LinkEnds.Link: (RedisError) -> Void] = [:]
+    /// The last master that was used, to compare the next one with.
+    var lastMaster: (address: NodeAddress, identity: ServerIdentity)?
 
     init(
-        url: RedisURL, limits: RedisConfiguration, eventLoop: any EventLoop, libraries: [RedisFunctionLibrary],
+        limits: RedisConfiguration, eventLoop: any EventLoop, libraries: [RedisFunctionLibrary],
         status: ConnectionStatus, logger: Logger
     ) {
         self.limits = limits
@@ -82,14 +97,24 @@ final class ClusterDriver {
         self.status = status
         self.logger = logger
         commandTimeout = TimeAmount(limits.commandTimeout)
-        var settings = ClusterSettings(flavour: url.flavour, seeds: url.addresses)
+        patience = .nanoseconds(commandTimeout.nanoseconds / 5 * 2)
+        var settings = ClusterSettings(flavour: limits.flavour, seeds: limits.addresses)
         settings.maxPending = limits.maxPendingCommands
         machine = ClusterStateMachine(settings, random: SystemRandomNumberGenerator())
+        if let name = limits.masterName {
+            sentinels = SentinelFollower(
+                name: name, addresses: limits.addresses, configuration: limits.ofSentinels, eventLoop: eventLoop,
+                logger: logger)
+        }
     }
+
+    /// Whether every command goes to the same server.
+    var hasOneMaster: Bool { sentinels != nil }
 
     func start() {
         guard !isClosed else { return }
         perform(machine.start(.now()))
+        sentinels?.start(self)
         let driver = NIOLoopBound(self, eventLoop: eventLoop)
         silenceTask = eventLoop.scheduleRepeatedTask(
             initialDelay: Self.silenceCheckPause, delay: Self.silenceCheckPause
@@ -104,6 +129,7 @@ final class ClusterDriver {
         silenceTask?.cancel()
         perform(machine.close())
         for reader in readers.values { reader.close() }
+        sentinels?.close()
         // Both retain this driver.
         flushTask = nil
         mapObservers = []
@@ -114,14 +140,15 @@ final class ClusterDriver {
     /// See ``RedisCluster/send(_:repeatedUntil:_:)``.
     func send(_ command: RedisCommand, repeatedUntil until: NIODeadline?, _ completion: @escaping Completion) {
         guard !isClosed else { return completion(.failure(.shutDown)) }
-        guard let slot = command.slot else { return completion(.failure(.withoutSlot(command))) }
-        let command = command.isFunctionCall ? command.fenced : command
+        guard let slot = hasOneMaster ? 0 : command.slot else { return completion(.failure(.withoutSlot(command))) }
+        let isFenced = command.isFunctionCall && !hasOneMaster
+        let command = isFenced ? command.fenced : command
         guard bytesPending + command.byteEstimate <= limits.maxPendingBytes else {
             return completion(.failure(.full("bytes of pending Redis commands", bound: limits.maxPendingBytes)))
         }
+        let end = until ?? .now() + commandTimeout
         let traits = ClusterCommand.Traits(
-            slot: slot, deadline: until ?? .now() + commandTimeout, isFenced: command.isFunctionCall,
-            isRepeatable: until != nil)
+            slot: slot, deadline: until ?? end + patience, isFenced: isFenced, isRepeatable: until != nil)
         let submission = machine.submit(traits)
         if case .refuse(let error) = submission { return completion(.failure(error)) }
         bytesPending += command.byteEstimate
@@ -132,16 +159,16 @@ final class ClusterDriver {
             armTimer()
         case .send(let accepted, let node):
             let flight = Flight(command: accepted, redis: command, completion: completion)
-            guard isPerforming else { return write(flight, to: node) }
+            guard isPerforming else { return write(flight, to: node, until: end) }
             // Earlier commands of the slot may be among the actions that are still to be performed.
             held[accepted.number] = flight
             actions.append(.send(accepted.number, to: node, asking: false))
         }
     }
 
-    private func write(_ flight: Flight, to number: NodeNumber) {
+    private func write(_ flight: Flight, to number: NodeNumber, until end: NIODeadline) {
         guard let node = node(number) else { return answered(flight, by: number, .failure(.unsent)) }
-        node.pipeline.send(flight.redis, repeatedUntil: flight.command.traits.deadline) { result in
+        node.pipeline.send(flight.redis, repeatedUntil: end) { result in
             self.answered(flight, by: number, result)
         }
     }
@@ -193,12 +220,13 @@ final class ClusterDriver {
             guard let flight = held.removeValue(forKey: command) else { return }
             // The server's answer to ASKING, OK, is of no use.
             if asking { node(number)?.pipeline.send(RedisCommand("ASKING")) { _ in } }
-            write(flight, to: number)
+            write(flight, to: number, until: flight.command.traits.deadline)
         case .fail(let command, let error):
             if let flight = held.removeValue(forKey: command) { complete(flight, .failure(error)) }
         case .readMap(let number, let source): readMap(number, from: source)
         case .mapChanged(let changes):
             for observer in mapObservers { observer.mapChanged(changes) }
+            if !changes.gone.isEmpty { takeOver(changes.moved) }
         }
     }
 

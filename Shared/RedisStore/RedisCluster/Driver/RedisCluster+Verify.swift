@@ -4,12 +4,14 @@ extension RedisCluster {
     /// Checks that Redis is run as the URL says and can be used. Call it before ``start()``, because that loads functions;
     /// this writes nothing. Waits for a server to answer, for the command timeout at most.
     /// - Throws: code `FLAVOUR` with one line that says what is wrong: a cluster's node behind `redis://`, or the opposite; a
-    ///   replica behind `redis://`; a cluster with slots that no master serves. Or the last failure to connect.
+    ///   replica behind `redis://`; a cluster with slots that no master serves; Sentinels that do not know the name. Or the last
+    ///   failure to connect.
     package func verify() async throws(RedisError) {
+        if let name = configuration.masterName { return try await verifySentinels(name) }
         let end = NIODeadline.now() + TimeAmount(configuration.commandTimeout)
         while true {
             var failure = RedisError.timeout
-            for address in url.addresses {
+            for address in configuration.addresses {
                 do throws(RedisError) {
                     return try await verify(address)
                 } catch {
@@ -24,22 +26,27 @@ extension RedisCluster {
     }
 
     private func verify(_ address: NodeAddress) async throws(RedisError) {
-        let isCluster = url.flavour == .cluster
+        let isCluster = configuration.flavour == .cluster
         let commands: [RedisCommand] =
             isCluster ? [.clusterSlots] : [RedisCommand("INFO", "cluster"), RedisCommand("ROLE")]
-        let limit = min(configuration.commandTimeout, .seconds(1))
-        let result: Result<[RedisValue], RedisError> = await withCheckedContinuation { continuation in
-            eventLoop.execute { [eventLoop, configuration] in
-                BriefConnection(
-                    commands, configuration: configuration.at(address), eventLoop: eventLoop, limit: TimeAmount(limit)
-                ) { continuation.resume(returning: $0) }.start()
-            }
-        }
+        let result = await ask(commands, configuration.at(address))
         if isCluster {
             let map = try SlotMap(slotsFrom: address, result.map { $0[0] })
             guard map.isComplete else { throw .uncovered(map.uncovered) }
         } else {
             try Self.check(result.get(), address)
+        }
+    }
+
+    /// Sends commands to a server, on a connection for this purpose only.
+    func ask(_ commands: [RedisCommand], _ server: RedisConfiguration) async -> Result<[RedisValue], RedisError> {
+        let limit = TimeAmount(min(configuration.commandTimeout, .seconds(1)))
+        return await withCheckedContinuation { continuation in
+            eventLoop.execute { [eventLoop] in
+                BriefConnection(commands, configuration: server, eventLoop: eventLoop, limit: limit) {
+                    continuation.resume(returning: $0)
+                }.start()
+            }
         }
     }
 
@@ -83,10 +90,19 @@ extension RedisConfiguration {
         configuration.port = address.port
         return configuration
     }
+
+    /// The same limits for Sentinels, which have no databases, and none of the servers' users.
+    var ofSentinels: RedisConfiguration {
+        var configuration = self
+        configuration.user = sentinelUser
+        configuration.password = sentinelPassword
+        configuration.database = 0
+        return configuration
+    }
 }
 
 extension RedisError {
-    fileprivate static func flavour(_ message: String) -> RedisError { RedisError(code: .flavour, message: message) }
+    static func flavour(_ message: String) -> RedisError { RedisError(code: .flavour, message: message) }
 
     fileprivate static func uncovered(_ slots: [SlotRange]) -> RedisError {
         .flavour("no master of the Redis Cluster serves the slots \(SlotMap.text(of: slots))")

@@ -3,7 +3,8 @@ package import Logging
 package import NIOCore
 internal import Synchronization
 
-/// Redis as its clients use it: a single server, or all masters of a Redis Cluster. The same calls work on both.
+/// Redis as its clients use it: a single server, the master that Sentinels name, or all masters of a Redis Cluster. The same calls
+/// work on all.
 ///
 /// A single server is used through one ``RedisConnection``, with nothing in between. In a cluster every command goes to the
 /// master of its slot (``RedisCommand/inSlot(_:)``); ``ClusterStateMachine`` says how refusals, moved slots and lost masters
@@ -11,42 +12,61 @@ internal import Synchronization
 package final class RedisCluster: Sendable {
     enum Backend: Sendable {
         case single(RedisConnection)
+        /// Several masters, or one that may be replaced by another.
         case cluster(NIOLoopBoundBox<ClusterDriver>)
     }
 
     /// The event loop of ``send(_:repeatedUntil:_:)`` and of all callbacks.
     package let eventLoop: any EventLoop
-    /// The limits of each connection; in a cluster its address is not used.
+    /// The partitions of the bus.
+    package let bus: BusLayout
+    /// Where Redis is, and the limits of each connection.
     let configuration: RedisConfiguration
-    let url: RedisURL
     let backend: Backend
+    let logger: Logger
     private let status = ConnectionStatus()
 
     /// Creates a client; ``start()`` connects it.
     /// - Parameters:
-    ///   - url: `redis://...` for a single server, `redis+cluster://HOST,HOST...` for a cluster; with `rediss` for TLS.
-    ///   - libraries: loaded into each master at each connect, and again when a called function is missing.
+    ///   - url: `redis://...` for a single server, `redis+sentinel://HOST,HOST.../NAME` for a master that Sentinels name,
+    ///     `redis+cluster://HOST,HOST...` for a cluster; with `rediss` for TLS.
+    ///   - libraries: loaded, in the URL's flavour, at each connect into a master that lacks them, and again when a called
+    ///     function is missing.
     ///   - configure: changes limits. The number and size of pending commands are those of all masters together.
     /// - Throws: code `URL` with the reason.
-    package init(
+    package convenience init(
         url text: String, eventLoop: any EventLoop, libraries: [RedisFunctionLibrary] = [], logger: Logger,
         configure: (inout RedisConfiguration) -> Void = { _ in }
     ) throws(RedisError) {
-        let url = try RedisURL(text)
-        var limits = RedisConfiguration(url, url.addresses[0])
+        var limits = try RedisConfiguration(url: text)
         configure(&limits)
+        self.init(configuration: limits, eventLoop: eventLoop, libraries: libraries, logger: logger)
+    }
+
+    /// Creates a client as ``init(url:eventLoop:libraries:logger:configure:)`` does.
+    /// - Parameter keepsClock: whether to ask a single server for its time; default true. A cluster's masters are always asked.
+    package init(
+        configuration: RedisConfiguration, eventLoop: any EventLoop, libraries: [RedisFunctionLibrary] = [],
+        keepsClock: Bool = true, logger: Logger
+    ) {
+        // Declares everything that connections count.
+        _ = RedisMetrics.shared
         self.eventLoop = eventLoop
-        self.url = url
-        configuration = limits
-        switch url.flavour {
+        self.configuration = configuration
+        self.logger = logger
+        bus = configuration.bus
+        switch configuration.flavour {
         case .single:
             backend = .single(
-                RedisConnection(configuration: limits, eventLoop: eventLoop, libraries: libraries, logger: logger))
-        case .cluster:
+                RedisConnection(
+                    configuration: configuration, eventLoop: eventLoop, libraries: libraries, keepsClock: keepsClock,
+                    logger: logger))
+        case .sentinel, .cluster:
             let driver = ClusterDriver(
-                url: url, limits: limits, eventLoop: eventLoop, libraries: libraries, status: status, logger: logger)
+                limits: configuration, eventLoop: eventLoop,
+                libraries: libraries.map { $0.of(configuration.bus.flavour) },
+                status: status, logger: logger)
             backend = .cluster(.makeBoxSendingValue(driver, eventLoop: eventLoop))
-        case .sentinel: throw RedisURL.invalid("redis+sentinel:// is not supported")
         }
     }
 
@@ -80,22 +100,12 @@ package final class RedisCluster: Sendable {
         }
     }
 
-    /// Registers a callback for each connect of a server, after the libraries are loaded; also called soon for those connected
-    /// already. May be called from any thread; the callback runs on the loop.
-    package func onConnected(_ callback: @escaping @Sendable (NodeAddress) -> Void) {
+    /// The number of connects so far, of all servers; a change means that there has been an outage of one. May be read from any
+    /// thread.
+    package var connectionCount: Int {
         switch backend {
-        case .single(let connection):
-            let address = NodeAddress(host: configuration.host, port: configuration.port)
-            connection.onConnected { callback(address) }
-        case .cluster(let driver): eventLoop.execute { driver.value.onConnected(callback) }
-        }
-    }
-
-    /// The clock of the master that owns a slot; nil while none is known. On ``eventLoop`` only.
-    package func clock(ofSlot slot: UInt16) -> RedisClock? {
-        switch backend {
-        case .single(let connection): connection.clock
-        case .cluster(let driver): driver.value.owner(ofSlot: slot)?.clock
+        case .single(let connection): connection.connectionCount
+        case .cluster: status.connections.load(ordering: .acquiring)
         }
     }
 
@@ -108,8 +118,8 @@ package final class RedisCluster: Sendable {
     /// because of the cluster's state, or that was not written when its connection broke, had no effect; it is sent again until
     /// `until`, or for the command timeout.
     /// - Parameter until: for a command that takes effect once even when repeated: if the connection breaks before the
-    ///   reply, it is sent again, in order with others of this kind, and completes at this time at the latest. Default nil:
-    ///   never sent again.
+    ///   reply, it is sent again, in order with others of this kind, and completes at this time at the latest (a durable one
+    ///   ``RedisConfiguration/replicaTimeout`` later). Default nil: never sent again.
     package func send(
         _ command: RedisCommand, repeatedUntil until: NIODeadline? = nil,
         _ completion: @escaping (Result<RedisValue, RedisError>) -> Void
@@ -118,6 +128,14 @@ package final class RedisCluster: Sendable {
         case .single(let connection): connection.send(command, repeatedUntil: until, completion)
         case .cluster(let driver): driver.value.send(command, repeatedUntil: until, completion)
         }
+    }
+
+    /// Sends commands without waiting for each other's replies, in one write per server; on ``eventLoop`` only. The completion
+    /// is called there once, with one result per command, in order; possibly before this returns.
+    package func send(_ commands: [RedisCommand], _ completion: @escaping ([Result<RedisValue, RedisError>]) -> Void) {
+        guard !commands.isEmpty else { return completion([]) }
+        let results = ResultCollector(count: commands.count, completion: completion)
+        for (index, command) in commands.enumerated() { send(command) { results.set(index, $0) } }
     }
 
     /// Sends commands, and others that must not take effect before them; on ``eventLoop`` only. On one server all are sent
@@ -132,7 +150,7 @@ package final class RedisCluster: Sendable {
         let sendLater = {
             for (index, command) in later.enumerated() { self.send(command) { results.set(first.count + index, $0) } }
         }
-        if first.isEmpty || keepsOrder(of: first + later) {
+        if keepsOrder(of: first, before: later) {
             for (index, command) in first.enumerated() { send(command) { results.set(index, $0) } }
             return sendLater()
         }
@@ -149,10 +167,21 @@ package final class RedisCluster: Sendable {
         }
     }
 
-    private func keepsOrder(of commands: [RedisCommand]) -> Bool {
+    private func keepsOrder(of first: [RedisCommand], before later: [RedisCommand]) -> Bool {
         switch backend {
         case .single: true
-        case .cluster(let driver): driver.value.machine.keepsOrder(of: commands.compactMap(\.slot))
+        case .cluster(let driver):
+            first.isEmpty || driver.value.machine.keepsOrder(of: (first + later).compactMap(\.slot))
+        }
+    }
+
+    /// Whether commands, and others of a slot after them, take effect in this order when all are sent at once; on
+    /// ``eventLoop`` only.
+    func keepsOrder(of commands: [RedisCommand], before slot: UInt16) -> Bool {
+        switch backend {
+        case .single: true
+        case .cluster(let driver):
+            commands.isEmpty || driver.value.machine.keepsOrder(of: commands.compactMap(\.slot) + [slot])
         }
     }
 
@@ -179,14 +208,31 @@ package final class RedisCluster: Sendable {
     package func execute(_ commands: [RedisCommand]) async -> [Result<RedisValue, RedisError>] {
         guard !commands.isEmpty else { return [] }
         return await withCheckedContinuation { continuation in
-            onLoop {
-                let results = ResultCollector(count: commands.count) { continuation.resume(returning: $0) }
-                for (index, command) in commands.enumerated() { self.send(command) { results.set(index, $0) } }
-            }
+            onLoop { self.send(commands) { continuation.resume(returning: $0) } }
         }
     }
 
-    private func onLoop(_ act: @escaping @Sendable () -> Void) {
+    /// Waits until enough replicas have what the master of a slot has written until now, as a durable command does: for an answer
+    /// that comes from what an earlier command wrote. At once without ``RedisConfiguration/replicas``. May be called from any thread.
+    /// - Throws: `UNREPLICATED`, and as ``execute(_:)-(RedisCommand)`` does.
+    package func awaitReplicas(ofSlot slot: UInt16) async throws(RedisError) {
+        guard configuration.replicas > 0 else { return }
+        _ = try await execute(RedisCommand("PING").inSlot(slot).durable)
+    }
+
+    /// Sends commands, and others that must not take effect before them, as ``send(_:then:_:)`` does; may be called from any
+    /// thread.
+    /// - Returns: one result per command, in order.
+    package func execute(
+        _ first: [RedisCommand], then later: [RedisCommand]
+    ) async -> [Result<RedisValue, RedisError>] {
+        guard !first.isEmpty || !later.isEmpty else { return [] }
+        return await withCheckedContinuation { continuation in
+            onLoop { self.send(first, then: later) { continuation.resume(returning: $0) } }
+        }
+    }
+
+    func onLoop(_ act: @escaping @Sendable () -> Void) {
         if eventLoop.inEventLoop { act() } else { eventLoop.execute(act) }
     }
 }

@@ -1,5 +1,5 @@
 /// What a server is in its replication. Source: the command ROLE.
-enum ServerRole: Sendable, Equatable {
+package enum ServerRole: Sendable, Equatable {
     case master
     /// A copy of this master.
     case replica(of: NodeAddress)

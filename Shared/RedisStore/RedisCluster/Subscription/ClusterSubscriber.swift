@@ -1,5 +1,7 @@
+internal import ClusterState
 package import Logging
 package import NIOCore
+package import SignalingProtocol
 internal import Synchronization
 
 /// The slots that an event of a ``ClusterSubscriber`` concerns.
@@ -9,6 +11,25 @@ package enum SlotScope: Sendable, Equatable {
     /// Only these.
     case slots(Set<UInt16>)
 
+    /// None of them.
+    package static let none = SlotScope.slots([])
+
+    /// Their number, for a log line.
+    package var text: String {
+        switch self {
+        case .all: "all"
+        case .slots(let slots): "\(slots.count)"
+        }
+    }
+
+    /// Adds those of another scope.
+    package mutating func formUnion(_ other: SlotScope) {
+        switch (self, other) {
+        case (.all, _), (_, .all): self = .all
+        case (.slots(let own), .slots(let others)): self = .slots(own.union(others))
+        }
+    }
+
     /// Whether a slot is among them.
     package func contains(_ slot: UInt16) -> Bool {
         switch self {
@@ -16,6 +37,26 @@ package enum SlotScope: Sendable, Equatable {
         case .slots(let slots): slots.contains(slot)
         }
     }
+
+    /// Whether the slot of a subject is among them.
+    package func contains(subject: @autoclosure () -> Subject) -> Bool {
+        switch self {
+        case .all: true
+        case .slots(let slots): slots.contains(KeySpace.slot(of: subject()))
+        }
+    }
+}
+
+/// The topics that a ``ClusterSubscriber`` is subscribed to, and the connections for them; on its event loop.
+protocol TopicSubscription: AnyObject {
+    /// Opens the connections to the masters that the driver knows, and follows its map.
+    func start(_ cluster: ClusterDriver)
+    /// See ``ClusterSubscriber/close()``.
+    func close()
+    /// See ``ClusterSubscriber/subscribe(_:_:)``.
+    func subscribe(_ topic: String, _ completion: @escaping (Result<Void, RedisError>) -> Void)
+    /// See ``ClusterSubscriber/unsubscribe(_:)``.
+    func unsubscribe(_ topic: String)
 }
 
 /// Pub/sub on Redis as a ``RedisCluster`` uses it: SUBSCRIBE on a single server, SSUBSCRIBE at the master of each topic's slot
@@ -25,7 +66,7 @@ package enum SlotScope: Sendable, Equatable {
 package final class ClusterSubscriber: Sendable {
     private enum Backend: Sendable {
         case single(RedisSubscriber)
-        case cluster(NIOLoopBoundBox<ClusterSubscription>, NIOLoopBoundBox<ClusterDriver>)
+        case cluster(NIOLoopBoundBox<any TopicSubscription>, NIOLoopBoundBox<ClusterDriver>)
     }
 
     /// What a subscriber tells its owner, on its event loop.
@@ -47,6 +88,13 @@ package final class ClusterSubscriber: Sendable {
             self.onBatchEnd = onBatchEnd
             self.onReconnected = onReconnected
         }
+
+        /// The same for a subscriber of one server, which knows no slots.
+        fileprivate var ofOneServer: RedisSubscriber.Callbacks {
+            RedisSubscriber.Callbacks(
+                onMessage: onMessage, onBatchEnd: onBatchEnd,
+                onReconnected: { [onReconnected] in onReconnected(.all) })
+        }
     }
 
     /// The event loop of all calls and callbacks: that of the cluster's commands.
@@ -54,28 +102,54 @@ package final class ClusterSubscriber: Sendable {
     private let backend: Backend
     private let status = ConnectionStatus()
 
+    /// Creates a subscriber on the cluster's event loop, for an owner that is isolated to that loop: the owner's closures need
+    /// no further check. Otherwise as ``init(_:logger:callbacks:)``.
+    package init(onLoopOf cluster: RedisCluster, logger: Logger, callbacks: Callbacks) {
+        eventLoop = cluster.eventLoop
+        switch cluster.backend {
+        case .single:
+            backend = .single(
+                RedisSubscriber(
+                    configuration: cluster.configuration, onLoop: eventLoop, logger: logger,
+                    callbacks: callbacks.ofOneServer))
+        case .cluster(let driver):
+            let subscription = Self.subscription(to: cluster, status, logger, callbacks)
+            backend = .cluster(NIOLoopBoundBox(subscription, eventLoop: eventLoop), driver)
+        }
+    }
+
     /// Creates a subscriber, from any thread; ``start()`` opens it. All callbacks run on the loop.
     /// - Parameter cluster: whose configuration and map of slots it uses; to be closed after it.
     package init(_ cluster: RedisCluster, logger: Logger, callbacks: sending Callbacks) {
         eventLoop = cluster.eventLoop
         switch cluster.backend {
         case .single:
-            let (onMessage, onReconnected) = (callbacks.onMessage, callbacks.onReconnected)
             backend = .single(
                 RedisSubscriber(
                     configuration: cluster.configuration, eventLoop: eventLoop, logger: logger,
-                    callbacks: .init(
-                        onMessage: onMessage, onBatchEnd: callbacks.onBatchEnd, onReconnected: { onReconnected(.all) }))
-            )
+                    callbacks: callbacks.ofOneServer))
         case .cluster(let driver):
-            let subscription = ClusterSubscription(
-                limits: cluster.configuration, eventLoop: eventLoop, status: status, logger: logger,
-                callbacks: callbacks)
+            let subscription = Self.subscription(to: cluster, status, logger, callbacks)
             backend = .cluster(.makeBoxSendingValue(subscription, eventLoop: eventLoop), driver)
         }
     }
 
-    /// Whether all masters are connected and all wanted topics subscribed. May be read from any thread.
+    /// The topics of a cluster: at its only master, which Sentinels name, or at the master of each topic's slot.
+    private static func subscription(
+        to cluster: RedisCluster, _ status: ConnectionStatus, _ logger: Logger, _ callbacks: Callbacks
+    ) -> any TopicSubscription {
+        let (configuration, eventLoop) = (cluster.configuration, cluster.eventLoop)
+        if configuration.flavour.hasOneMaster {
+            return MasterSubscription(
+                limits: configuration, eventLoop: eventLoop, status: status, logger: logger,
+                callbacks: callbacks.ofOneServer)
+        }
+        return ClusterSubscription(
+            limits: configuration, eventLoop: eventLoop, status: status, logger: logger, callbacks: callbacks)
+    }
+
+    /// Whether messages arrive: the server is connected and all wanted topics are subscribed; in a cluster, more than half of
+    /// the masters are connected. May be read from any thread.
     package var isConnected: Bool {
         switch backend {
         case .single(let subscriber): subscriber.isConnected
@@ -96,12 +170,15 @@ package final class ClusterSubscriber: Sendable {
     package func close() async {
         switch backend {
         case .single(let subscriber): await subscriber.close()
-        case .cluster(let subscription, _):
-            await withCheckedContinuation { continuation in
-                eventLoop.execute {
-                    subscription.value.close()
-                    continuation.resume()
-                }
+        case .cluster(let subscription, _): await onLoop { subscription.value.close() }
+        }
+    }
+
+    private func onLoop(_ act: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            eventLoop.execute {
+                act()
+                continuation.resume()
             }
         }
     }

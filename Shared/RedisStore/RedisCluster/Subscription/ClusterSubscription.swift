@@ -6,7 +6,7 @@ internal import Synchronization
 /// The topics of a ``ClusterSubscriber`` and its connections: carries out what ``ShardTopics`` says.
 ///
 /// Belongs to the subscriber's event loop; everything here runs on it.
-final class ClusterSubscription {
+final class ClusterSubscription: TopicSubscription {
     struct Waiter {
         let deadline: NIODeadline
         let completion: (Result<Void, RedisError>) -> Void
@@ -76,7 +76,6 @@ final class ClusterSubscription {
         case .wait: attach(slot)
         case .subscribe(let master): links[master]?.subscribe([topic], slot: slot)
         }
-        updateStatus()
     }
 
     /// See ``ClusterSubscriber/unsubscribe(_:)``.
@@ -84,7 +83,6 @@ final class ClusterSubscription {
         guard let (master, waiters) = topics.drop(topic) else { return }
         if let master { links[master]?.unsubscribe(topic) }
         for waiter in waiters { waiter.completion(.failure(.shutDown)) }
-        updateStatus()
     }
 
     private func openLinks() {
@@ -125,8 +123,7 @@ final class ClusterSubscription {
     }
 
     private func updateStatus() {
-        let isUp = topics.unsettled.isEmpty && !links.isEmpty && links.values.allSatisfy(\.isUp)
-        status.isUp.store(isUp, ordering: .releasing)
+        status.isUp.store(links.values.count(where: \.isUp) * 2 > links.count, ordering: .releasing)
     }
 }
 
@@ -179,15 +176,12 @@ extension ClusterSubscription: ShardLink.Owner {
     func confirmed(_ topic: String, by master: NodeAddress) {
         let (waiters, slot) = topics.confirmed(topic, by: master)
         if let slot { renewed.insert(slot) }
-        // Before the waiters, so that they find the subscriber connected.
-        updateStatus()
         for waiter in waiters { waiter.completion(.success(())) }
     }
 
     func ended(_ topic: String, by master: NodeAddress) {
         guard topics.ended(topic, by: master) != nil else { return }
         retrySoon()
-        updateStatus()
     }
 
     func refused(_ slot: UInt16, by master: NodeAddress, _ error: RedisError) {
@@ -197,6 +191,5 @@ extension ClusterSubscription: ShardLink.Owner {
             metadata: ["node": "\(master)", "slot": "\(slot)", "error": "\(error)"])
         if topics.master(ofSlot: slot) == master { topics.detach(slot) }
         retrySoon()
-        updateStatus()
     }
 }

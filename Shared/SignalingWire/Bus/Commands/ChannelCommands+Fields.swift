@@ -19,6 +19,12 @@ extension ChannelJoined: FieldRecord {
     }
 }
 
+extension ChannelLeft: FieldRecord {
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(sequence: try fields.optional("sequence", \.sequence))
+    }
+}
+
 extension LeaveChannel: WireCommand, FieldRecord {
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(

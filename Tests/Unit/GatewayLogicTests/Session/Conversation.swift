@@ -59,8 +59,17 @@ final class Conversation {
         return try says(#"["call2",["\#(function)",\#(id),{"line":"\#(Self.line)"\#(more)}]]"#)
     }
 
-    func ticket(_ id: Int = 1, _ ordering: CallPipeline.Ordering = .exclusive) -> CallTicket {
-        CallTicket(id: "\(id)", ordering: ordering, arrivedAt: clock.localTime)
+    /// The ticket of an exclusive call.
+    func ticket(_ id: Int = 1) -> CallTicket {
+        CallTicket(id: "\(id)", ordering: .exclusive, arrivedAt: clock.localTime)
+    }
+
+    /// The ticket of a message.
+    /// - Parameter number: how many messages the session has started before it.
+    func messageTicket(_ id: Int = 1, number: Int32 = 0) -> CallTicket {
+        var ticket = CallTicket(id: "\(id)", ordering: .message, arrivedAt: clock.localTime)
+        ticket.number = number
+        return ticket
     }
 
     static let login = #"["login",{"vid":"app","account":"anna","token":"_no_need_token","device":"d"}]"#

@@ -67,6 +67,17 @@ import Testing
         #expect(reassertion.next() == .sessions(ids(0..<3)))
     }
 
+    /// As when a session was reasserted again before its channel had its turn.
+    @Test mutating func aMemberThatIsFoundTwiceIsToldOnce() {
+        reassertion.want(ids(0..<1))
+        _ = reassertion.next()
+        reassertion.want(ids(0..<1))
+        _ = reassertion.next()
+        for _ in 0..<2 { reassertion.answered(members: [(SessionID("gw-0"), room)]) }
+        #expect(reassertion.next() == .members(room, ids(0..<1)))
+        #expect(reassertion.next() == nil)
+    }
+
     @Test mutating func membersOfAChannelComeInPages() {
         let all = ids(0..<Reassertion.page + 1)
         reassertion.want(all)

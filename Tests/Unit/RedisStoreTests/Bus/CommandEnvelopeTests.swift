@@ -103,7 +103,7 @@ import Testing
 
     @Test func aPostedCommandHasNoSender() throws {
         let command = CountMembers(channel: ChannelKey(app: try AppID("a"), name: try ChannelName("c")))
-        let posted = PostedCommand.command(for: command, id: CommandID("c.1"))
+        let posted = PostedCommand.command(on: .single, for: command, id: CommandID("c.1"))
         // There is no MAXLEN, because trimming could remove unread commands.
         #expect(
             try arguments(of: posted).prefix(6).map(\.string)

@@ -35,7 +35,9 @@ import Testing
         #expect(plan.found == [])
     }
 
-    @Test func whatIsGoneIsNamedNoMore() {
-        #expect(Self.plan([Self.mine], [Self.other: Self.now]).gone == [Self.other])
+    @Test func aNameIsKeptUntilEveryMasterHasHadTheTimeToDeleteTheLibrary() {
+        let before = Self.old + (.zero - LibraryUpkeep.grace)
+        #expect(Self.plan([Self.mine], [Self.other: Self.old]).gone == [])
+        #expect(Self.plan([Self.mine], [Self.other: before, Self.mine: before]).gone == [Self.other])
     }
 }

@@ -12,7 +12,7 @@ import Testing
         #expect(awaited.answered(.failure(Self.refused)) == .send)
     }
 
-    @Test(arguments: [RedisError.closed, .timeout, .full("commands", bound: 1)])
+    @Test(arguments: [RedisError.closed, .timeout, .unreplicated(1), .full("commands", bound: 1)])
     func laterCommandsFailWhenAnOutcomeIsUnknown(_ error: RedisError) {
         var awaited = AnswersAwaited(count: 3)
         #expect(awaited.answered(.failure(error)) == .wait)

@@ -12,7 +12,8 @@ import Testing
 ///     up A / down A / silent A / heard A
 ///     map A 0-99, B 100-16383      what the current reading finds
 ///     nomap                  the current reading fails; oldmap and oldnomap: the one before, which has taken too long
-///     switch A               a Sentinel announces another master
+///     failover / aborted     a Sentinel begins a failover, or gives it up
+///     switch A               a Sentinel names the master after a failover
 ///     at MS                  the time, with the timer called whenever it was asked for
 ///
 /// Actions: `send x A`, `asking x A`, `hold`, `refuse CODE`, `fail x CODE`, `open A`, `drop A`, `read A`, `read seed a`,
@@ -74,6 +75,8 @@ final class Conversation {
             told(machine.mapRead(readNumber - 1, Self.map(event.dropFirst().joined(separator: " ")), now: now))
         case "oldnomap": told(machine.mapFailed(readNumber - 1, .closed, now: now))
         case "switch": told(machine.switched(to: Self.address(event[1].lowercased()), now: now))
+        case "failover": told(machine.failoverBegan(now))
+        case "aborted": told(machine.failoverAborted(now))
         case "nomap": told(machine.mapFailed(readNumber, .closed, now: now))
         case "at": wait(until: .uptimeNanoseconds(UInt64(event[1])! * 1_000_000))
         case "close": told(machine.close())

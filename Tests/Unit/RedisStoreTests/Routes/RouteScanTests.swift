@@ -31,6 +31,17 @@ import Testing
         #expect(scan.next().isEmpty)
     }
 
+    @Test func onlyTheBucketsOfTheseSlotsAreAsked() throws {
+        // Slots between those of buckets are of channels.
+        var scan = RouteScan(Self.gateway, in: .slots([0, 1, 2, 12, 13, 16_380]))
+        let commands = scan.next()
+        #expect(commands == [0, 3, 4095].map { Self.command($0, "0") })
+        #expect(scan.routes(in: commands.map { _ in Self.reply("0", "a") })?.map(\.bucket) == [0, 3, 4095])
+        #expect(scan.next().isEmpty)
+        var none = RouteScan(Self.gateway, in: .none)
+        #expect(none.next().isEmpty)
+    }
+
     @Test func whatIsNotWholeIsContinuedOnTheNextPage() throws {
         var scan = RouteScan(Self.gateway)
         let first = scan.next()

@@ -157,8 +157,8 @@ struct DialogScript {
     private static func describe(_ reply: DialogReply) -> String {
         switch reply {
         case .refreshed(let headers): "200\(describe(headers))"
-        case .intervalTooSmall(let minimum): "422 Min-SE: \(minimum)"
-        case .retryLater(let seconds): "500 Retry-After: \(seconds)"
+        case .intervalTooSmall(let minimum): "422 Min-SE: \(minimum.components.seconds)"
+        case .retryLater(let pause): "500 Retry-After: \(pause.components.seconds)"
         case .trying, .ringing, .ok, .requestTimeout, .unavailable, .unknownDialog, .busy, .terminated, .notAcceptable,
             .pending, .unsupportedMediaType, .serviceUnavailable:
             "\(reply.status)"

@@ -123,9 +123,9 @@ import Testing
         let terms = SessionTimerFields(
             sessionExpires: " 120 ; Refresher = UAS ;x=y", minimum: "90;a=b", supported: "100rel, Timer",
             allow: "INVITE,ACK , update")
-        #expect(terms.interval == 120)
+        #expect(terms.interval == .seconds(120))
         #expect(terms.refresher == .uas)
-        #expect(terms.minimum == 90)
+        #expect(terms.minimum == .seconds(90))
         #expect(terms.supportsTimer)
         #expect(terms.allowsUpdate == true)
         let nonsense = SessionTimerFields(

@@ -7,13 +7,14 @@ struct RegistrationStateMachineTests {
     @Test("Registers, refreshes before expiry, unregisters")
     func life() {
         var machine = RegistrationStateMachine()
-        #expect(machine.start() == [.send(expiry: 3_600)])
-        #expect(machine.accepted(seconds: 100) == [.tellRegistered(seconds: 100), .wait(.seconds(80))])
-        #expect(machine.timeIsUp() == [.send(expiry: 3_600)])
-        #expect(machine.accepted(seconds: 3_600) == [.tellRegistered(seconds: 3_600), .wait(.seconds(3_540))])
-        #expect(machine.stop() == [.send(expiry: 0)])
+        #expect(machine.start() == [.send(expiry: .seconds(3_600))])
+        #expect(machine.accepted(for: .seconds(100)) == [.tellRegistered(for: .seconds(100)), .wait(.seconds(80))])
+        #expect(machine.timeIsUp() == [.send(expiry: .seconds(3_600))])
+        #expect(
+            machine.accepted(for: .seconds(3_600)) == [.tellRegistered(for: .seconds(3_600)), .wait(.seconds(3_540))])
+        #expect(machine.stop() == [.send(expiry: .zero)])
         #expect(machine.stop() == [])
-        #expect(machine.accepted(seconds: nil) == [.tellEnded])
+        #expect(machine.accepted(for: nil) == [.tellEnded])
         #expect(machine.timeIsUp() == [])
     }
 
@@ -23,11 +24,11 @@ struct RegistrationStateMachineTests {
         _ = machine.start()
         for pause in [2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
             #expect(machine.failed(random: 0) == [.tellLost(status: nil), .wait(.seconds(pause))])
-            #expect(machine.timeIsUp() == [.send(expiry: 3_600)])
+            #expect(machine.timeIsUp() == [.send(expiry: .seconds(3_600))])
         }
         #expect(machine.refused(status: 503, minExpiry: nil, retryAfter: nil, random: 0.5).last == .wait(.seconds(225)))
         _ = machine.timeIsUp()
-        _ = machine.accepted(seconds: 60)
+        _ = machine.accepted(for: .seconds(60))
         _ = machine.timeIsUp()
         #expect(machine.failed(random: 0) == [.tellLost(status: nil), .wait(.seconds(2))])
     }
@@ -41,7 +42,7 @@ struct RegistrationStateMachineTests {
                 == [.tellLost(status: 403), .wait(.seconds(300))])
         _ = machine.timeIsUp()
         #expect(
-            machine.refused(status: 503, minExpiry: nil, retryAfter: 7, random: 0)
+            machine.refused(status: 503, minExpiry: nil, retryAfter: .seconds(7), random: 0)
                 == [.tellLost(status: 503), .wait(.seconds(7))])
     }
 
@@ -49,13 +50,16 @@ struct RegistrationStateMachineTests {
     func tooBrief() {
         var machine = RegistrationStateMachine()
         _ = machine.start()
-        #expect(machine.refused(status: 423, minExpiry: 7_200, retryAfter: nil, random: 0) == [.send(expiry: 7_200)])
         #expect(
-            machine.refused(status: 423, minExpiry: 8_000, retryAfter: nil, random: 0)
+            machine.refused(status: 423, minExpiry: .seconds(7_200), retryAfter: nil, random: 0) == [
+                .send(expiry: .seconds(7_200))
+            ])
+        #expect(
+            machine.refused(status: 423, minExpiry: .seconds(8_000), retryAfter: nil, random: 0)
                 == [.tellLost(status: 423), .wait(.seconds(300))])
         _ = machine.timeIsUp()
         #expect(
-            machine.refused(status: 423, minExpiry: 1_000_000, retryAfter: nil, random: 0)
+            machine.refused(status: 423, minExpiry: .seconds(1_000_000), retryAfter: nil, random: 0)
                 == [.tellLost(status: 423), .wait(.seconds(300))])
     }
 
@@ -64,7 +68,7 @@ struct RegistrationStateMachineTests {
         var machine = RegistrationStateMachine()
         _ = machine.start()
         #expect(machine.stop() == [])
-        #expect(machine.accepted(seconds: 60) == [.send(expiry: 0)])
+        #expect(machine.accepted(for: .seconds(60)) == [.send(expiry: .zero)])
         #expect(machine.failed(random: 0) == [.tellEnded])
 
         var paused = RegistrationStateMachine()
@@ -77,21 +81,23 @@ struct RegistrationStateMachineTests {
     func missing() {
         var machine = RegistrationStateMachine()
         _ = machine.start()
-        #expect(machine.accepted(seconds: nil) == [.tellLost(status: nil), .wait(.seconds(300))])
+        #expect(machine.accepted(for: nil) == [.tellLost(status: nil), .wait(.seconds(300))])
     }
 
     @Test("The expiry of our Contact in a response")
     func binding() {
-        func seconds(_ headers: [(String, String)]) -> Int? {
+        func lifetime(_ headers: [(String, String)]) -> Duration? {
             let response = SIPSample.response(200, headers: headers.map { SIPHeaderField($0.0, $0.1) })
-            return RegistrationBinding.seconds(in: response, contact: "sip:u@192.0.2.1:5060;transport=tcp", asked: 600)
+            return RegistrationBinding.lifetime(
+                in: response, contact: "sip:u@192.0.2.1:5060;transport=tcp", asked: .seconds(600))
         }
-        #expect(seconds([("Contact", "<sip:u@192.0.2.1:5060>;expires=90")]) == 90)
+        #expect(lifetime([("Contact", "<sip:u@192.0.2.1:5060>;expires=90")]) == .seconds(90))
         #expect(
-            seconds([("m", "<sip:v@192.0.2.2>;expires=5, \"a, <b>\" <sip:u@192.0.2.1:5060;x>;q=1;Expires=80")]) == 80)
-        #expect(seconds([("Contact", "sip:u@192.0.2.1:5060"), ("Expires", "70")]) == 70)
-        #expect(seconds([("Contact", "<sip:u@192.0.2.1:5060>")]) == 600)
-        #expect(seconds([("Contact", "<sip:u@192.0.2.1:5061>;expires=90")]) == nil)
-        #expect(seconds([("Expires", "90")]) == nil)
+            lifetime([("m", "<sip:v@192.0.2.2>;expires=5, \"a, <b>\" <sip:u@192.0.2.1:5060;x>;q=1;Expires=80")])
+                == .seconds(80))
+        #expect(lifetime([("Contact", "sip:u@192.0.2.1:5060"), ("Expires", "70")]) == .seconds(70))
+        #expect(lifetime([("Contact", "<sip:u@192.0.2.1:5060>")]) == .seconds(600))
+        #expect(lifetime([("Contact", "<sip:u@192.0.2.1:5061>;expires=90")]) == nil)
+        #expect(lifetime([("Expires", "90")]) == nil)
     }
 }

@@ -30,7 +30,7 @@ struct TrunkRegistrationTests {
                 }
             }
             registration.start()
-            #expect(await statuses.next() == .registered(seconds: 3_600))
+            #expect(await statuses.next() == .registered(for: .seconds(3_600)))
             let (first, second) = (await seen.next(), await seen.next())
             #expect(first.requestURI?.text == "sip:127.0.0.1:\(registrar.stack.port)")
             #expect(first.callID == second.callID)

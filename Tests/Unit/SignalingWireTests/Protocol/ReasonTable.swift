@@ -11,7 +11,8 @@ enum ReasonTable {
         "extra_too_large": checkedTwice, "invalid_peer": checkedTwice, "value_too_large": checkedTwice,
         "invalid_discovery": ofTheClient, "network": ofTheClient, "interrupted": ofTheClient, "cancelled": ofTheClient,
         "logged_out": ofTheClient, "logout": ofTheClient, "closed": ofTheClient, "queue_full": ofTheClient,
-        "failed": ofTheClient, "bad_event": ofTheCluster, "wrong_verb": ofTheCluster, "invalid_key_parts": ofKeys,
+        "failed": ofTheClient, "bad_event": ofTheCluster, "wrong_verb": ofTheCluster, "unknown_key": ofTheCluster,
+        "value_differs": "only apps' servers say which value they expect", "invalid_key_parts": ofKeys,
         "malformed_key": ofKeys, "wrong_key": ofKeys, "key_expired": ofKeys,
     ]
 }

@@ -5,7 +5,7 @@ package import SignalingWire
 /// A call that has arrived, until it is started.
 package struct QueuedCall: Equatable, Sendable {
     /// The facts needed to answer the call.
-    package let ticket: CallTicket
+    package fileprivate(set) var ticket: CallTicket
     /// The parsed call, or the error with which it is refused.
     package let call: Result<ClientCall, SignalingError>
     /// The size in bytes of the client's frame, which the call occupies while it waits.
@@ -25,21 +25,35 @@ package struct CallTicket: Equatable, Sendable {
     package let id: String
     /// When the call arrived. Its deadline is counted from here, however long it waits for its turn.
     package let arrivedAt: LocalTime
-    /// How the call may overlap with other calls.
-    package let ordering: CallPipeline.Ordering
+    /// A message's number among the session's messages, given when it is started (0 before); -1 for an exclusive call.
+    ///
+    /// One field says both the number and the ordering, see ``StartedCall`` for why size matters.
+    var number: Int32
 
-    /// Creates the facts about a call.
+    /// How the call may overlap with other calls.
+    package var ordering: CallPipeline.Ordering { number < 0 ? .exclusive : .message }
+
+    /// Creates the facts about a call that is not started yet.
     package init(id: String, ordering: CallPipeline.Ordering, arrivedAt: LocalTime) {
         self.id = id
-        self.ordering = ordering
         self.arrivedAt = arrivedAt
+        number = ordering == .message ? 0 : -1
     }
+}
+
+/// An answer to a message that came before those to earlier messages.
+package struct EarlyAnswer: Sendable {
+    /// The message.
+    package let ticket: CallTicket
+    /// Its answer.
+    package let result: Result<ReplyBody, SignalingError>
 }
 
 /// The order of one session's calls: they are answered in the order of their arrival, and one is executed at a time.
 ///
-/// Messages may follow each other without waiting, because they travel on one ordered connection to Redis; everything
-/// else waits for all calls before it. While too much waits, the client is not read from.
+/// Messages may follow each other without waiting; everything else waits for all calls before it. Messages to users of one
+/// master of Redis are carried out in their order; those to users of several are not, and some are refused before others are
+/// answered, so answers that come early are kept. While too much waits, the client is not read from.
 package struct CallPipeline: ~Copyable {
     /// How a call may overlap with other calls.
     package enum Ordering: Sendable {
@@ -53,8 +67,15 @@ package struct CallPipeline: ~Copyable {
     package static let bound = 1024
 
     private var waiting: Deque<QueuedCall> = []
-    private var bytesThatWait = 0
-    private var messagesInFlight = 0
+    /// Answers to messages of which an earlier one is unanswered.
+    private var earlyAnswers: [EarlyAnswer] = []
+    // Narrow integers, because each connection has them.
+    private var bytesThatWait: Int32 = 0
+    /// The number of the message that is started next. Messages get their numbers when they are started, because only a
+    /// started message is certain to be answered: one that still waits when the session ends is dropped.
+    private var nextMessage: Int32 = 0
+    /// The number of the message whose answer the client gets next; ``nextMessage`` if all messages are answered.
+    private var nextAnswer: Int32 = 0
     private var exclusiveInFlight = false
     private var isHeld: Bool
     /// Whether ``regulateReading()`` has decided last that the client is not read from.
@@ -63,7 +84,7 @@ package struct CallPipeline: ~Copyable {
     package var isPaused = false
 
     /// The number of bytes that the waiting calls occupy.
-    package var waitingBytes: Int { bytesThatWait }
+    package var waitingBytes: Int { Int(bytesThatWait) }
 
     /// Creates a pipeline without calls.
     /// - Parameter held: whether calls wait for ``release()``.
@@ -79,22 +100,38 @@ package struct CallPipeline: ~Copyable {
         case full
     }
 
-    /// Adds a call behind those that wait.
-    package mutating func enter(_ call: QueuedCall) -> Entry {
+    /// Adds a call behind those that wait, or marks it as started.
+    package mutating func enter(_ call: inout QueuedCall) -> Entry {
         if waiting.isEmpty, mayStart(call.ticket.ordering) {
-            started(call.ticket.ordering)
+            markStarted(&call.ticket)
             return .start
         }
         guard waiting.count < Self.bound else { return .full }
         waiting.append(call)
-        bytesThatWait += call.bytes
+        bytesThatWait += Int32(call.bytes)
         return .wait
+    }
+
+    /// Whether all calls before a started one have been answered; if not, ``keep(_:_:)`` its answer.
+    package func isNext(_ ticket: CallTicket) -> Bool {
+        ticket.ordering == .exclusive || ticket.number == nextAnswer
+    }
+
+    /// Keeps an answer until its turn comes.
+    package mutating func keep(_ ticket: CallTicket, _ result: Result<ReplyBody, SignalingError>) {
+        earlyAnswers.append(EarlyAnswer(ticket: ticket, result: result))
+    }
+
+    /// Removes and returns the kept answer whose turn it is. It counts as given by ``completed(_:)``, as any other.
+    package mutating func nextKept() -> EarlyAnswer? {
+        guard !earlyAnswers.isEmpty else { return nil }
+        return earlyAnswers.firstIndex { $0.ticket.number == nextAnswer }.map { earlyAnswers.remove(at: $0) }
     }
 
     /// Records that a started call was answered; ``next()`` may then return others.
     package mutating func completed(_ ordering: Ordering) {
         switch ordering {
-        case .message: messagesInFlight -= 1
+        case .message: nextAnswer = Self.number(after: nextAnswer)
         case .exclusive: exclusiveInFlight = false
         }
     }
@@ -107,10 +144,11 @@ package struct CallPipeline: ~Copyable {
 
     /// Removes and returns the waiting call to start now; call it again until it returns nil.
     package mutating func next() -> QueuedCall? {
-        guard let first = waiting.first, mayStart(first.ticket.ordering) else { return nil }
-        started(first.ticket.ordering)
-        bytesThatWait -= first.bytes
-        return waiting.removeFirst()
+        guard mayStartNext else { return nil }
+        var first = waiting.removeFirst()
+        markStarted(&first.ticket)
+        bytesThatWait -= Int32(first.bytes)
+        return first
     }
 
     /// Whether ``next()`` would return a call.
@@ -119,7 +157,7 @@ package struct CallPipeline: ~Copyable {
     /// Decides whether to read from the client: not while it leaves answers unread, or too many bytes of calls wait.
     /// - Returns: the decision if it has changed, else nil.
     package mutating func regulateReading() -> Bool? {
-        let pauses = isPaused || bytesThatWait >= (isHeld ? Limits.heldCallBytes : Limits.waitingCallBytes)
+        let pauses = isPaused || waitingBytes >= (isHeld ? Limits.heldCallBytes : Limits.waitingCallBytes)
         guard pauses != isReadingPaused else { return nil }
         isReadingPaused = pauses
         return !pauses
@@ -135,14 +173,19 @@ package struct CallPipeline: ~Copyable {
         guard !isHeld, !isPaused, !exclusiveInFlight else { return false }
         return switch ordering {
         case .message: true
-        case .exclusive: messagesInFlight == 0
+        case .exclusive: nextMessage == nextAnswer
         }
     }
 
-    private mutating func started(_ ordering: Ordering) {
-        switch ordering {
-        case .message: messagesInFlight += 1
+    private mutating func markStarted(_ ticket: inout CallTicket) {
+        switch ticket.ordering {
+        case .message:
+            ticket.number = nextMessage
+            nextMessage = Self.number(after: nextMessage)
         case .exclusive: exclusiveInFlight = true
         }
     }
+
+    /// Counts from 0 to the largest number, and then from 0 again.
+    static func number(after number: Int32) -> Int32 { (number &+ 1) & .max }
 }

@@ -17,8 +17,8 @@ extension ClientSession {
             call = .failure(error)
         }
         let ticket = CallTicket(id: request.id, ordering: call.ordering, arrivedAt: time)
-        let queued = QueuedCall(ticket: ticket, call: call, bytes: bytes)
-        switch calls.enter(queued) {
+        var queued = QueuedCall(ticket: ticket, call: call, bytes: bytes)
+        switch calls.enter(&queued) {
         case .start: start(queued, isNew: true, environment, &actions)
         case .wait: regulateReading(&actions)
         case .full:
@@ -131,13 +131,18 @@ extension ClientSession {
         }
     }
 
-    /// Writes a call's answer, and then the answers that waited for it.
+    /// Writes a call's answer once those before it are written, and then what has waited for it.
     mutating func answered(
         _ ticket: CallTicket, _ result: Result<ReplyBody, SignalingError>, _ actions: inout SessionActions
     ) {
+        guard calls.isNext(ticket) else { return calls.keep(ticket, result) }
         write(ticket, result, &actions)
         if ticket.ordering == .exclusive { showHeldEvents(&actions) }
         calls.completed(ticket.ordering)
+        while let early = calls.nextKept() {
+            write(early.ticket, early.result, &actions)
+            calls.completed(early.ticket.ordering)
+        }
     }
 
     /// Writes a call's answer.

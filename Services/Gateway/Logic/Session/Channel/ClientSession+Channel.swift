@@ -26,7 +26,7 @@ extension ClientSession {
         case .frame, .login, .output, .connectionLost, .close, .appAnswered, .limits, .opened, .resumed, .ratesTaken,
             .loggedOut, .superseded, .end, .tokenCheck, .answered, .messageAnswered, .goOn, .mail,
             .resynchronizeMailbox, .mailboxIs, .mailboxLoaded, .mailboxLoadDue, .mailboxNotCleared, .pollTimerFired:
-            preconditionFailure("not the channel's event")
+            loseExcluded("the channel got an event that is not its own", &actions)
         }
     }
 
@@ -84,7 +84,7 @@ extension ClientSession {
         channel.change = .none
         switch (joining, result) {
         case (.joining(let name, _, _), .success(let joined)), (.joiningAgain(let name), .success(let joined)):
-            channel.place.moved(to: name)
+            channel.place.joined(name)
             write(
                 ticket,
                 .success(.joined(id: joined.id, members: joined.members, attributes: joined.attributes)), &actions)
@@ -111,12 +111,12 @@ extension ClientSession {
     mutating func leave(
         _ name: ChannelName, _ ticket: CallTicket, _ active: ActiveSession, _ actions: inout SessionActions
     ) {
-        channel.change = .leaving(name, former: channel.place.held.channel)
+        channel.change = .leaving(name)
         actions.append(.leave(active, ticket, name, number: channel.place.moves()))
     }
 
     private mutating func left(_ ticket: CallTicket, _ error: SignalingError?, _ actions: inout SessionActions) {
-        guard case .leaving(let name, let former) = channel.change else {
+        guard case .leaving(let name) = channel.change else {
             return answerExcluded(ticket, "a leave was answered that is not in progress", &actions)
         }
         channel.change = .none
@@ -124,7 +124,7 @@ extension ClientSession {
             channel.place.failed(error)
             return answered(ticket, .failure(error), &actions)
         }
-        channel.place.moved(to: former == name ? nil : former)
+        channel.place.left(name)
         if channel.joined?.key.name == name { leaveLocally(&actions) }
         answered(ticket, .success(.done), &actions)
     }

@@ -20,8 +20,8 @@ indirect enum ChannelChange: Equatable, Sendable {
     case joining(ChannelName, previous: ChannelKey?, left: ChannelPosition?)
     /// Channel-state was asked to join the channel that the session is in already. Goes to `none`.
     case joiningAgain(ChannelName)
-    /// Channel-state was asked to leave, from `former`. Goes to `none`.
-    case leaving(ChannelName, former: ChannelName?)
+    /// Channel-state was asked to leave. Goes to `none`.
+    case leaving(ChannelName)
 }
 
 /// A session's channel: where channel-state knows it to be, whose events its connection receives, and the change between

@@ -37,7 +37,7 @@ extension ClientSession {
         case .frame, .login, .output, .connectionLost, .close, .appAnswered, .limits, .opened, .resumed, .ratesTaken,
             .loggedOut, .superseded, .end, .tokenCheck, .answered, .messageAnswered, .goOn, .subscribed, .joined, .left,
             .published, .logRead, .joinUndone, .membershipTold, .settlementDue:
-            preconditionFailure("not the mailbox's event")
+            loseExcluded("the mailbox got an event that is not its own", &actions)
         }
     }
 

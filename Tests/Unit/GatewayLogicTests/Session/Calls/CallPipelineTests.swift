@@ -1,6 +1,8 @@
-import GatewayLogic
 import SignalingProtocol
+import SignalingWire
 import Testing
+
+@testable import GatewayLogic
 
 @Suite struct CallPipelineTests {
     private func call(_ number: Int, _ ordering: CallPipeline.Ordering, bytes: Int = 0) -> QueuedCall {
@@ -9,12 +11,24 @@ import Testing
             call: .failure(SignalingError(.failed, .busy, "only its turn matters here")), bytes: bytes)
     }
 
+    private func enter(_ call: QueuedCall, _ calls: inout CallPipeline) -> CallPipeline.Entry {
+        var call = call
+        return calls.enter(&call)
+    }
+
+    /// Starts a message, which nothing may hold back.
+    private func start(_ number: Int, _ calls: inout CallPipeline) -> CallTicket {
+        var message = call(number, .message)
+        #expect(calls.enter(&message) == .start)
+        return message.ticket
+    }
+
     @Test func messagesOverlapAndOtherCallsWait() {
         var calls = CallPipeline(held: false)
-        #expect(calls.enter(call(1, .message)) == .start)
-        #expect(calls.enter(call(2, .message)) == .start)
-        #expect(calls.enter(call(3, .exclusive)) == .wait)
-        #expect(calls.enter(call(4, .message)) == .wait)
+        #expect(enter(call(1, .message), &calls) == .start)
+        #expect(enter(call(2, .message), &calls) == .start)
+        #expect(enter(call(3, .exclusive), &calls) == .wait)
+        #expect(enter(call(4, .message), &calls) == .wait)
         calls.completed(.message)
         #expect(calls.next() == nil)
         calls.completed(.message)
@@ -25,22 +39,70 @@ import Testing
         #expect(calls.next() == nil)
     }
 
+    @Test func anEarlyAnswerIsKeptUntilItsTurn() {
+        var calls = CallPipeline(held: false)
+        var tickets: [CallTicket] = []
+        for number in 1...4 { tickets.append(start(number, &calls)) }
+        #expect(tickets.map { calls.isNext($0) } == [true, false, false, false])
+        calls.keep(tickets[2], .success(.done))
+        calls.keep(tickets[1], .failure(.unavailable("redis")))
+        #expect(calls.nextKept() == nil)
+        calls.completed(.message)
+        for id in ["2", "3"] {
+            #expect(calls.nextKept()?.ticket.id == id)
+            calls.completed(.message)
+        }
+        #expect(calls.nextKept() == nil)
+        #expect(calls.isNext(tickets[3]) == true)
+    }
+
+    @Test func messagesThatWereDroppedBeforeTheirStartHoldNoAnswerBack() {
+        var calls = CallPipeline(held: false)
+        let first = start(1, &calls)
+        calls.hold()
+        for number in 2...3 { #expect(enter(call(number, .message), &calls) == .wait) }
+        calls.abandon()
+        calls.release()
+        let last = start(4, &calls)
+        #expect([first, last].map { calls.isNext($0) } == [true, false])
+        calls.completed(.message)
+        #expect(calls.isNext(last) == true)
+    }
+
+    @Test func theQueueIsBoundedAndWhatItRefusesHoldsNoAnswerBack() {
+        var calls = CallPipeline(held: true)
+        for number in 0..<CallPipeline.bound { #expect(enter(call(number, .message), &calls) == .wait) }
+        #expect(enter(call(-1, .message), &calls) == .full)
+        calls.release()
+        while let started = calls.next() {
+            #expect(calls.isNext(started.ticket) == true)
+            calls.completed(.message)
+        }
+        let last = start(-2, &calls)
+        #expect(calls.isNext(last) == true)
+    }
+
+    @Test func theLargestNumberIsFollowedByTheFirst() {
+        #expect(CallPipeline.number(after: 0) == 1)
+        #expect(CallPipeline.number(after: .max) == 0)
+    }
+
     @Test func noCallOvertakesAWaitingOne() {
         var calls = CallPipeline(held: false)
-        #expect(calls.enter(call(1, .exclusive)) == .start)
-        #expect(calls.enter(call(2, .message)) == .wait)
+        #expect(enter(call(1, .exclusive), &calls) == .start)
+        #expect(enter(call(2, .message), &calls) == .wait)
         calls.completed(.exclusive)
         // A further call arrives before the waiting one was taken from the queue.
-        #expect(calls.enter(call(3, .message)) == .wait)
+        #expect(enter(call(3, .message), &calls) == .wait)
         #expect(calls.next()?.ticket.id == "2")
         #expect(calls.next()?.ticket.id == "3")
-        #expect(calls.enter(call(4, .exclusive)) == .wait)
+        #expect(enter(call(4, .exclusive), &calls) == .wait)
     }
 
     @Test func aHeldPipelineStartsNothingBeforeItsRelease() {
         var calls = CallPipeline(held: true)
-        #expect(calls.enter(call(1, .exclusive)) == .wait)
-        #expect(calls.enter(call(2, .message)) == .wait)
+        #expect(enter(call(1, .exclusive), &calls) == .wait)
+        #expect(enter(call(2, .message), &calls) == .wait)
         #expect(calls.next() == nil)
         calls.release()
         #expect(calls.next()?.ticket.id == "1")
@@ -52,8 +114,8 @@ import Testing
     @Test func noCallStartsWhileThePipelineIsPaused() {
         var calls = CallPipeline(held: false)
         calls.isPaused = true
-        #expect(calls.enter(call(1, .message, bytes: 7)) == .wait)
-        #expect(calls.enter(call(2, .exclusive, bytes: 5)) == .wait)
+        #expect(enter(call(1, .message, bytes: 7), &calls) == .wait)
+        #expect(enter(call(2, .exclusive, bytes: 5), &calls) == .wait)
         #expect(calls.waitingBytes == 12)
         #expect(calls.next() == nil)
         calls.isPaused = false
@@ -63,15 +125,9 @@ import Testing
         #expect(calls.waitingBytes == 0)
     }
 
-    @Test func theQueueIsBounded() {
-        var calls = CallPipeline(held: true)
-        for number in 0..<CallPipeline.bound { #expect(calls.enter(call(number, .message)) == .wait) }
-        #expect(calls.enter(call(-1, .message)) == .full)
-    }
-
     @Test func nothingIsLeftOfAnAbandonedQueue() {
         var calls = CallPipeline(held: true)
-        #expect(calls.enter(call(1, .message)) == .wait)
+        #expect(enter(call(1, .message), &calls) == .wait)
         calls.abandon()
         calls.release()
         #expect(calls.next() == nil)

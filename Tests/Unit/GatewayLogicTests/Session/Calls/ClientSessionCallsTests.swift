@@ -34,15 +34,15 @@ import Testing
         let talk = try active()
         for id in 1...2 {
             let actions = try talk.calls("user_sendmsg", id, Self.toBob)
-            let ticket = talk.ticket(id, .message)
+            let ticket = talk.messageTicket(id, number: Int32(id - 1))
             guard case .perform(let call)? = actions.first, call.ticket == ticket, actions.count == 1 else {
                 Issue.record("\(actions)")
                 return
             }
         }
         #expect(try talk.calls("user_query_user_status", 3, #""account":"bob""#) == [])
-        #expect(talk.tell(.messageAnswered(talk.ticket(1, .message), nil, channel: nil)) == [Talk.ok(1)])
-        #expect(talk.tell(.messageAnswered(talk.ticket(2, .message), nil, channel: nil)) == [Talk.ok(2)])
+        #expect(talk.tell(.messageAnswered(talk.messageTicket(1), nil, channel: nil)) == [Talk.ok(1)])
+        #expect(talk.tell(.messageAnswered(talk.messageTicket(2, number: 1), nil, channel: nil)) == [Talk.ok(2)])
         #expect(talk.goesOn)
         guard case .perform(let call)? = talk.tell(.goOn).first, call.ticket == talk.ticket(3) else {
             Issue.record("the act does not start")
@@ -105,10 +105,24 @@ import Testing
                 == [.logError("a poll was started before the mailbox")] + Talk.failed(1, .unavailable("the session")))
     }
 
+    /// An error of the program ends one connection, not the gateway.
+    @Test func anEventOfSomethingElseIsLoggedAndEndsTheConnection() throws {
+        let (mailbox, channel) = (try active(), try active())
+        var actions = SessionActions()
+        mailbox.session.handleMailbox(.goOn, mailbox.clock, &actions)
+        #expect(actions.first == .logError("the mailbox got an event that is not its own"))
+        #expect(actions.all.contains(.detach(Talk.session, mailbox.user)), "the session can be resumed")
+        #expect(actions.all.last == .close(.restart))
+        actions = SessionActions()
+        channel.session.handleChannel(.goOn, &actions)
+        #expect(actions.first == .logError("the channel got an event that is not its own"))
+        #expect(actions.all.last == .close(.restart))
+    }
+
     @Test func anOverdueCallIsNotStarted() throws {
         let talk = try active()
         _ = try talk.calls("user_sendmsg", 1, Self.toBob)
-        let first = talk.ticket(1, .message)
+        let first = talk.messageTicket(1)
         _ = try talk.calls("channel_query_num", 2, #""name":"room""#)
         talk.clock.localTime = talk.clock.localTime + talk.clock.callTimeout
         _ = talk.tell(.messageAnswered(first, nil, channel: nil))
@@ -117,14 +131,14 @@ import Testing
 
     @Test func refusalsAreCountedAndPresenceIsAsked() throws {
         let talk = try active()
-        for (reason, extra) in [
+        for (number, (reason, extra)) in [
             (SignalingReason.mailboxFull, SessionAction.count(.mailboxFull)), (.memoryFull, .count(.memoryFull)),
             (.sessionOver, .askWhoseSession(Talk.session)),
-        ] {
+        ].enumerated() {
             let error = SignalingError(.messageOther, reason, "x")
             _ = try talk.calls("user_sendmsg", 1, Self.toBob)
             #expect(
-                talk.tell(.messageAnswered(talk.ticket(1, .message), error, channel: nil))
+                talk.tell(.messageAnswered(talk.messageTicket(1, number: Int32(number)), error, channel: nil))
                     == [extra] + Talk.failed(1, error))
         }
     }
@@ -136,7 +150,7 @@ import Testing
         let error = SignalingError(.messageOther, .notMember, "x")
         _ = try talk.calls("channel_sendmsg", 1, #""name":"room","msg":"hi""#)
         #expect(
-            talk.tell(.messageAnswered(talk.ticket(1, .message), error, channel: room))
+            talk.tell(.messageAnswered(talk.messageTicket(1), error, channel: room))
                 == [.askWhoseSession(Talk.session)] + Talk.failed(1, .unavailable("redis")))
     }
 
@@ -146,9 +160,11 @@ import Testing
         let (room, other) = (try ChannelName("room"), try ChannelName("other"))
         let notMember = SignalingError(.messageOther, .notMember, "x")
         let full = SignalingError(.messageOther, .busy, "x")
+        var number: Int32 = 0
         func answer(_ error: SignalingError, in name: ChannelName) throws -> [SessionAction] {
+            defer { number += 1 }
             _ = try talk.calls("channel_sendmsg", 1, #""name":"room","msg":"hi""#)
-            return talk.tell(.messageAnswered(talk.ticket(1, .message), error, channel: name))
+            return talk.tell(.messageAnswered(talk.messageTicket(1, number: number), error, channel: name))
         }
         #expect(try answer(full, in: room) == Talk.failed(1, full))
         #expect(try answer(notMember, in: other) == Talk.failed(1, notMember))

@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func aSessionThatComesBackGoesOnWithItsRates() throws {
-        var left = LeftRates()
+        var left = DetachedRates()
         var rates = SessionRates()
         let act = try Self.act("channel_query_num", #","name":"c""#)
         #expect(Self.admitted(&rates, act) == Limits.actsBurst)
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func oldRatesAreForgotten() {
-        var left = LeftRates()
+        var left = DetachedRates()
         left.keep(SessionRates(), of: SessionID("old"), now: 1)
         left.keep(SessionRates(), of: SessionID("new"), now: 20_000)
         #expect(left.take(SessionID("old")) == nil)
@@ -130,9 +130,9 @@ import Testing
     }
 
     @Test func theNumberOfRememberedSessionsIsBounded() {
-        var left = LeftRates()
-        for number in 0...LeftRates.bound { left.keep(SessionRates(), of: SessionID("s\(number)"), now: 1) }
+        var left = DetachedRates()
+        for number in 0...DetachedRates.bound { left.keep(SessionRates(), of: SessionID("s\(number)"), now: 1) }
         #expect(left.take(SessionID("s0")) == nil)
-        #expect(left.take(SessionID("s\(LeftRates.bound)")) != nil)
+        #expect(left.take(SessionID("s\(DetachedRates.bound)")) != nil)
     }
 }

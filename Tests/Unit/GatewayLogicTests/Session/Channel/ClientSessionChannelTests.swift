@@ -199,6 +199,17 @@ import Testing
         #expect(talk.tell(.membershipTold(settlement: 1, isMember: false)) == [], "it is settled")
     }
 
+    /// Otherwise the gateway would restore the membership in the first channel, which the join may have left.
+    @Test func afterATimeoutALeaveOfTheNewChannelDoesNotTellThatItIsInTheFirst() throws {
+        let (talk, _) = try unanswered()
+        _ = try talk.calls("channel_leave", 2, #""name":"next""#)
+        #expect(talk.tell(.left(talk.ticket(2), nil)).contains(Talk.ok(2)))
+        #expect(talk.session.held?.place.isSettled == false)
+        _ = try join(talk, "first", id: 3)
+        _ = talk.tell(.joined(talk.ticket(3), .success(talk.joined(20))))
+        #expect(talk.session.held?.place == HeldPlace(moveNumber: 4, channel: try ChannelName("first")))
+    }
+
     @Test func aJoinIsUndoneWhenRedisWasUnavailableAndNotWhenItWasRefused() throws {
         let (talk, unavailable) = try unanswered(.unavailable("redis"))
         let undo = SessionAction.undoJoin(try talk.owner, try ChannelName("next"), settlement: 1)

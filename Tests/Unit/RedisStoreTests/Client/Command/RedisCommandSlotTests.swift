@@ -25,6 +25,17 @@ import Testing
         #expect(RedisCommand("GET", "x").inSlot(3).fenced == RedisCommand("GET", "x").inSlot(3))
     }
 
+    @Test func aCommandMadeWithItsKeyHasTheSlotOfTheKey() {
+        let command = RedisCommand("HGET", key: "{user}:box", "{other}")
+        #expect(command.slot == KeySlot.of("user"))
+        #expect(command.inSlot(7).slot == 7)
+        #expect(Self.text(command) == Self.text(RedisCommand("HGET", "{user}:box", "{other}")))
+        // To a single server they are the same.
+        #expect(command == RedisCommand("HGET", "{user}:box", "{other}"))
+        #expect(RedisCommand("DEL", key: "a", arguments: ["b"]) != RedisCommand("DEL", "a"))
+        #expect(RedisCommand.vitalAppend(to: "{s}").slot == KeySlot.of("s"))
+    }
+
     @Test func fence() {
         #expect(
             Self.text(RedisCommand.function("f", tag: "{äb}", "1", "").fenced)

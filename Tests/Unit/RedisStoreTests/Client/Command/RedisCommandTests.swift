@@ -55,6 +55,7 @@ import Testing
             encoded(command.inFullRedis)
                 == encoded(RedisCommand("FCALL", "heliograph_append", 1, "mirror:x", "*", "r", "change")))
         #expect(!command.inFullRedis.isVital && !RedisCommand("XADD", "x").isVital)
+        #expect(!command.inFullRedis.isDurable && command.durable.inFullRedis.isDurable)
     }
 
     @Test func estimateIsNotLess() {

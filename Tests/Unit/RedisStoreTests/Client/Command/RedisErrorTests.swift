@@ -21,6 +21,12 @@ import Testing
         #expect(RedisError(reply: text).signaling == .unavailable("redis"))
     }
 
+    /// Unlike an error of Redis itself, it does not count against a post, which would be set aside after five of them.
+    @Test func tooFewReplicas() {
+        let error = RedisError.unreplicated(2).signaling
+        #expect(error.reason == .unavailable && error != .unavailable("redis"))
+    }
+
     @Test func missingFunction() {
         #expect(RedisError(reply: "ERR Function not found").isFunctionMissing)
         #expect(!RedisError(reply: "ERR Library not found").isFunctionMissing)

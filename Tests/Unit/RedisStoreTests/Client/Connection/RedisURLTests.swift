@@ -1,3 +1,4 @@
+import ClusterState
 import Testing
 
 @testable import RedisStore
@@ -33,6 +34,12 @@ import Testing
         #expect(url.user == nil)
         #expect(url.database == 2)
         #expect(try RedisURL("rediss+sentinel://h1/main").usesTLS)
+        let watched = try RedisURL(
+            "rediss+sentinel://h1/main?cacert=/ca.pem&sentinel-user=w&sentinel-password=a%26b")
+        #expect(watched.certificateAuthorityFile == "/ca.pem")
+        #expect(watched.sentinelUser == "w")
+        #expect(watched.sentinelPassword == "a&b")
+        #expect(watched.password == nil)
     }
 
     @Test func cluster() throws {
@@ -44,6 +51,9 @@ import Testing
         #expect(url.user == "u")
         #expect(url.certificateAuthorityFile == "/ca.pem")
         #expect(try RedisURL("redis+cluster://h1/0").addresses.count == 1)
+        #expect(url.partitions == 24)
+        #expect(try RedisURL("redis+cluster://h1?partitions=48").partitions == 48)
+        #expect(try RedisConfiguration(url: "redis+cluster://h1?partitions=48").bus.partitions.count == 48)
     }
 
     @Test(arguments: [
@@ -58,7 +68,13 @@ import Testing
         ("redis+cluster://h1:0", "port"), ("redis+cluster://h1,h2:65536", "port"), ("redis://h1:", "port"),
         ("redis+cluster://[::1", "no ]"), ("redis+cluster://[::1]7000", "after ]"),
         ("redis+cluster://secret@h1", "before @"), ("redis://u:@h1", "password is empty"),
-        ("redis://:secret%ff@h1", "percent-encoded"), ("rediss://h1?verify=no", "?cacert=FILE"),
+        ("redis://:secret%ff@h1", "percent-encoded"), ("rediss://h1?verify=no", "known options"),
+        ("redis://h1?sentinel-password=secret", "known options"), ("redis://h1?partitions=2", "known options"),
+        ("redis+sentinel://h1/main?sentinel-user=u", "needs sentinel-password"),
+        ("redis+sentinel://h1/main?sentinel-password=", "NAME=VALUE"),
+        ("redis+sentinel://h1/main?sentinel-password=secret%ff", "NAME=VALUE"),
+        ("redis+cluster://h1?partitions=0", "1...4096"), ("redis+cluster://h1?partitions=4097", "1...4096"),
+        ("redis+cluster://h1?partitions=48&partitions=48", "twice"), ("redis+cluster://h1?", "NAME=VALUE"),
         ("redis+cluster://h1?cacert=/ca.pem", "requires TLS"),
         ("redis+cluster://" + (0...64).map { "h\($0)" }.joined(separator: ","), "more than 64"),
     ])

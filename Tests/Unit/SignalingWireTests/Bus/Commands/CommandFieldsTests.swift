@@ -36,6 +36,7 @@ import Testing
         let attribute = Attribute(name: try AttributeName(channelText), value: "4:x\n\u{0}")
 
         try comesBack(GetApp(app: app))
+        try comesBack(GetAPIKey(id: "0123456789abcdef"))
         try comesBack(OpenSession(gateway: gateway, line: line, device: "", push: true, tokenExpiry: 99))
         try comesBack(ResumeSession(gateway: gateway, line: line))
         try comesBack(DetachSession(gateway: gateway, user: user, session: session))
@@ -53,6 +54,17 @@ import Testing
         try comesBack(SetUserAttribute(user: user, session: session, attribute: attribute))
         try comesBack(GetUserAttribute(user: user, name: attribute.name))
         try comesBack(ListUserAttributes(user: user))
+        try comesBack(ListChannelAttributes(channel: key))
+        for expectation in [AttributeExpectation.any, .absent, .value(""), .value(attribute.value)] {
+            for value in [nil, "", attribute.value] {
+                try comesBack(
+                    ChangeUserAttribute(user: user, name: attribute.name, value: value, expectation: expectation))
+                var change = ChangeChannelAttribute(
+                    channel: key, account: account, name: attribute.name, value: value, expectation: expectation)
+                change.limitPerSecond = 7
+                try comesBack(change)
+            }
+        }
         try comesBack(JoinChannel(actor: actor, channel: channel, moveNumber: 1))
         try comesBack(LeaveChannel(actor: actor, channel: channel, reason: .leaveDisconnected, moveNumber: 2))
         try comesBack(ForgetMember(actor: actor, channel: channel))
@@ -80,6 +92,12 @@ import Testing
         for (number, limit) in AppLimits.all.enumerated() { limits[limit] = number + 1 }
         limits.specialChannelsOpen = false
         try comesBack(AppSettings(certificate: "", tokenRequired: true, limits: limits))
+        var apiKey = APIKey(
+            id: "0123456789abcdef", digest: "d", app: try AppID("a:1"), scopes: APIScopes([.send, .admin]),
+            requestsPerSecond: 1, expiry: .max)
+        try comesBack(apiKey)
+        (apiKey.app, apiKey.expiry) = (nil, nil)
+        try comesBack(apiKey)
         let hold = SessionHold(since: RedisTime(milliseconds: 1), claim: .max)
         try comesBack(SessionOpened(uid: .max, hold: hold))
         var resumed = SessionResumed(uid: 1, channel: nil, push: true, tokenExpiry: 99, hold: hold)
@@ -98,6 +116,8 @@ import Testing
         let members = LatestMembers([member, member])
         try comesBack(ChannelJoined(sequence: .max, id: .max, members: members, attributes: [attribute]))
         try comesBack(ChannelJoined(sequence: 0, id: 0, members: LatestMembers([]), attributes: []))
+        try comesBack(ChannelLeft())
+        try comesBack(ChannelLeft(sequence: .max))
         try comesBack(MemberCount(count: 12))
         try comesBack(MemberStatus(isMember: false))
         try comesBack(MemberList(total: 5, members: [member]))

@@ -41,6 +41,19 @@ import Testing
         #expect(try Record(from: FieldReader(encoded: newer.utf8)) == record, sourceLocation: sourceLocation)
     }
 
+    @Test func serverAPI() throws {
+        try expect(GetAPIKey(id: "0f"), "3:key2:0f")
+        let key = APIKey(
+            id: "0f", digest: "d", app: user.app, scopes: APIScopes([.read, .admin]), requestsPerSecond: 5, expiry: 9)
+        try expect(key, "3:key2:0f6:digest1:d3:app1:a6:scopes10:read admin4:rate1:56:expiry1:9")
+        try expect(
+            ChangeUserAttribute(user: user, name: attribute.name, value: "v", expectation: .value("w")),
+            "3:app1:a7:account4:anna4:name1:n5:value1:v2:if5:value8:expected1:w")
+        try expect(
+            ChangeUserAttribute(user: user, name: attribute.name, value: nil, expectation: .absent),
+            "3:app1:a7:account4:anna4:name1:n2:if6:absent")
+    }
+
     @Test func apps() throws {
         try expect(GetApp(app: user.app), "3:app1:a")
         try expect(
@@ -112,6 +125,9 @@ import Testing
         try expect(
             ChannelJoined(sequence: 1, id: 2, members: LatestMembers([member]), attributes: [attribute]),
             "8:sequence1:15:event1:26:latest7:7 anna\n10:attributes24:0:19:4:name1:n5:value1:v")
+        try expect(ChannelLeft(sequence: 9), "8:sequence1:9")
+        // As in releases that did not tell the sequence.
+        try expect(ChannelLeft(), "")
         try expect(
             LeaveChannel(actor: actor, channel: channel, reason: .leaveByUser, moveNumber: 4),
             "3:app1:a7:account4:anna3:uid1:77:session3:s-17:channel3:tea6:reason3:6024:turn1:4")

@@ -1,0 +1,47 @@
+internal import PostgresStore
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// A key of the server API as commands print it.
+struct KeyOutput: PrintableRecord {
+    private let record: APIKeyRecord
+    /// The whole key; nil unless it has just been made.
+    private let secret: String?
+
+    init(_ record: APIKeyRecord, secret: String? = nil) {
+        self.record = record
+        self.secret = secret
+    }
+
+    var members: [JSONMember] {
+        let key = record.key
+        var members = [
+            JSONMember("id", .string(key.id)),
+            JSONMember("app", key.app.map { .string($0.rawValue) } ?? .null),
+            JSONMember("scopes", .array(key.scopes.words.map { .string($0) })),
+            JSONMember("requestsPerSecond", .number("\(key.requestsPerSecond)")),
+            JSONMember("note", .string(record.note)),
+            // In Unix milliseconds.
+            JSONMember("createdAt", .number("\(record.createdAt)")),
+            JSONMember("expiresAt", Self.number(key.expiry.map { $0 * 1000 })),
+            JSONMember("revokedAt", Self.number(record.revokedAt)),
+        ]
+        if let secret { members.append(JSONMember("key", .string(secret))) }
+        return members
+    }
+
+    var line: String {
+        let key = record.key
+        let fields = [
+            key.id, key.app.map { "app \($0)" } ?? "cluster", key.scopes.words.joined(separator: ","),
+            "\(key.requestsPerSecond) requests/s", "created \(Output.time(milliseconds: record.createdAt))",
+            key.expiry.map { "ends \(Output.time(milliseconds: $0 * 1000))" },
+            record.revokedAt.map { "revoked \(Output.time(milliseconds: $0))" },
+            record.note.isEmpty ? nil : record.note,
+            secret.map { "key \($0)" },
+        ]
+        return fields.compactMap { $0 }.joined(separator: "  ")
+    }
+
+    private static func number(_ value: Int64?) -> JSONValue { value.map { .number("\($0)") } ?? .null }
+}

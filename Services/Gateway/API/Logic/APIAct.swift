@@ -1,0 +1,51 @@
+package import SignalingProtocol
+
+/// A request of the server API whose arguments are all within their bounds.
+package enum APIAct: Equatable, Sendable {
+    case describeError(APIErrorCode)
+    case describeKey
+    case send(OutgoingMessage)
+    /// Messages whose outcomes are reported one by one.
+    case sendAll([OutgoingMessage])
+    case getUser(UserKey)
+    case disconnect(UserKey)
+    /// A login token for so many seconds.
+    case mintToken(UserKey, seconds: Int)
+    case listUserAttributes(UserKey)
+    case getUserAttribute(UserKey, AttributeName)
+    case changeUserAttribute(ChangeUserAttribute)
+    case getChannel(ChannelKey)
+    case listMembers(ChannelKey, limit: Int)
+    case getMember(ChannelKey, Account)
+    case listChannelAttributes(ChannelKey)
+    case getChannelAttribute(ChannelKey, AttributeName)
+    case changeChannelAttribute(ChangeChannelAttribute)
+
+    /// Messages of one call at most.
+    package static let messagesBound = 1000
+    /// The range of a token's life in seconds: up to a year.
+    package static let tokenSeconds = 1...31_536_000
+    /// Members of one page at most.
+    package static let membersBound = 10_000
+
+    /// How many requests of the key's rate it counts as.
+    package var cost: Int {
+        if case .sendAll(let messages) = self { messages.count } else { 1 }
+    }
+}
+
+/// A message that an app's server sends.
+package struct OutgoingMessage: Equatable, Sendable {
+    package enum Receiver: Equatable, Sendable {
+        /// A user, for whom the message waits for so many seconds at most.
+        case user(Account, seconds: Int)
+        case channel(ChannelName)
+    }
+
+    package var app: AppID
+    /// The account that the receivers see as the sender. It need not be logged in, nor a member of the channel.
+    package var sender: Account
+    package var receiver: Receiver
+    /// Up to ``Limits/messageBytes`` bytes.
+    package var text: String
+}

@@ -1,0 +1,66 @@
+/// What can be wrong with a request of the server API, as a stable word for programs. Docs/api.md lists them.
+package enum APIErrorCode: String, CaseIterable, Sendable {
+    case malformed
+    case invalidArgument = "invalid_argument"
+    case unauthenticated
+    case forbidden
+    case notFound = "not_found"
+    case methodNotAllowed = "method_not_allowed"
+    case conflict
+    case keyReused = "idempotency_key_reused"
+    case bodyTooLarge = "body_too_large"
+    case unsupportedMediaType = "unsupported_media_type"
+    case rateLimited = "rate_limited"
+    case mailboxFull = "mailbox_full"
+    case tooManyAttributes = "too_many_attributes"
+    case memoryFull = "memory_full"
+    case unavailable
+    case timeout
+    case failed
+
+    /// The HTTP status.
+    package var status: Int {
+        switch self {
+        case .malformed, .invalidArgument: 400
+        case .unauthenticated: 401
+        case .forbidden: 403
+        case .notFound: 404
+        case .methodNotAllowed: 405
+        case .conflict, .mailboxFull, .tooManyAttributes: 409
+        case .bodyTooLarge: 413
+        case .unsupportedMediaType: 415
+        case .keyReused: 422
+        case .rateLimited: 429
+        case .failed: 500
+        case .memoryFull, .unavailable: 503
+        case .timeout: 504
+        }
+    }
+
+    /// What it means and what to do, in one sentence.
+    package var meaning: String {
+        switch self {
+        case .malformed: "The request cannot be read: the path is not valid UTF-8, or the body is not one JSON object."
+        case .invalidArgument:
+            "A value is missing, unknown or out of range: `field` names it and `bound` says what is allowed."
+        case .unauthenticated: "There is no valid key in the header `Authorization: Bearer KEY`."
+        case .forbidden: "The key is valid, but lacks the scope or may not use this app."
+        case .notFound: "There is no such path, app or attribute."
+        case .methodNotAllowed: "The path exists, but not with this method; the header `Allow` lists those that it has."
+        case .conflict:
+            "The attribute has another value than expected, or a request with the same idempotency key is in progress."
+        case .keyReused: "The idempotency key was used for another request in the last hour; use a new one."
+        case .bodyTooLarge: "The body is larger than 1 MiB; divide the request."
+        case .unsupportedMediaType: "A body must be sent as `Content-Type: application/json`."
+        case .rateLimited:
+            "The key or the channel has had its requests of this second; try again after the seconds of `Retry-After`."
+        case .mailboxFull: "As many messages wait for the receiver as may; they must be read first."
+        case .tooManyAttributes: "The owner has as many attributes, or as many bytes of them, as it may."
+        case .memoryFull: "The memory of Redis is nearly used up; nothing was done. Try again later."
+        case .unavailable: "A part of the cluster does not answer. Try again, with the same idempotency key."
+        case .timeout:
+            "There was no answer in time; what was done is unknown. Try again, with the same idempotency key."
+        case .failed: "The cluster failed to carry the request out; its log says why."
+        }
+    }
+}

@@ -1,0 +1,33 @@
+internal import SignalingProtocol
+
+/// Checks names in paths and bodies.
+enum APINames {
+    static func app(_ text: String) throws(APIProblem) -> AppID {
+        guard let app = try? AppID(text) else {
+            throw APIProblem.invalid("app", "1...\(Limits.appIDBytes) visible ASCII characters")
+        }
+        return app
+    }
+
+    static func account(_ text: String, at place: String = "account") throws(APIProblem) -> Account {
+        guard let account = try? Account(text) else {
+            throw APIProblem.invalid(
+                place, "1...\(Limits.accountBytes) bytes without white space and control characters")
+        }
+        return account
+    }
+
+    static func channel(_ text: String, at place: String = "channel") throws(APIProblem) -> ChannelName {
+        guard let channel = try? ChannelName(text) else {
+            throw APIProblem.invalid(place, "1...\(Limits.channelNameBytes) bytes without control characters")
+        }
+        return channel
+    }
+
+    static func attribute(_ text: String) throws(APIProblem) -> AttributeName {
+        guard let name = try? AttributeName(text) else {
+            throw APIProblem.invalid("name", "1...\(Limits.attributeNameBytes) bytes without control characters")
+        }
+        return name
+    }
+}

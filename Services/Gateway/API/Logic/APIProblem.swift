@@ -1,0 +1,71 @@
+package import SignalingProtocol
+package import SignalingWire
+
+/// Why a request of the server API was refused or has failed; answered as `application/problem+json` (RFC 9457).
+package struct APIProblem: Error, Equatable, Sendable {
+    package var code: APIErrorCode
+    /// The reason as a sentence for people. Never contains a key, a token or a message's text.
+    package var detail: String
+    /// Where in the request the cause is, such as `items[2].message`; nil when it is no single value.
+    package var field: String?
+    /// What is allowed there, such as `0...8192 bytes`.
+    package var bound: String?
+    /// The methods that the path has, for ``APIErrorCode/methodNotAllowed``.
+    package var allowed: [String] = []
+    /// When to try again, in seconds.
+    package var retryAfter: Int?
+
+    package init(_ code: APIErrorCode, _ detail: String, field: String? = nil, bound: String? = nil) {
+        self.code = code
+        self.detail = detail
+        self.field = field
+        self.bound = bound
+    }
+
+    /// A value that is missing, of another type, or out of range.
+    package static func invalid(_ field: String, _ bound: String) -> APIProblem {
+        APIProblem(.invalidArgument, "\(field) must be \(bound)", field: field, bound: bound)
+    }
+
+    /// An error of the cluster.
+    package init(_ error: SignalingError) {
+        let code: APIErrorCode =
+            switch error.reason {
+            case .timeout: .timeout
+            case .unavailable, .overloaded, .unknownOperation: .unavailable
+            case .memoryFull: .memoryFull
+            case .rateLimited: .rateLimited
+            case .mailboxFull: .mailboxFull
+            case .tooManyAttributes: .tooManyAttributes
+            case .valueDiffers: .conflict
+            case .unknownApp: .notFound
+            case .valueTooLarge, .nulCharacter, .unknownBuiltIn, .invalidBuiltIn, .readOnly, .specialChannel,
+                .notAnInteger:
+                .invalidArgument
+            default: .failed
+            }
+        self.init(code, error.message)
+        if code == .rateLimited { retryAfter = 1 }
+        guard code == .invalidArgument else { return }
+        bound = error.message
+        field =
+            switch error.reason {
+            case .unknownBuiltIn, .readOnly, .specialChannel: "name"
+            default: "value"
+            }
+    }
+
+    /// The problem as an object.
+    package var json: JSONValue {
+        var members = [
+            JSONMember("type", .string("/v1/errors/\(code.rawValue)")),
+            JSONMember("title", .string(code.meaning)),
+            JSONMember("status", .number(String(code.status))),
+            JSONMember("code", .string(code.rawValue)),
+            JSONMember("detail", .string(detail)),
+        ]
+        if let field { members.append(JSONMember("field", .string(field))) }
+        if let bound { members.append(JSONMember("bound", .string(bound))) }
+        return .object(members)
+    }
+}

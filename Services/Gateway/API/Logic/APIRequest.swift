@@ -1,0 +1,166 @@
+package import SignalingProtocol
+package import SignalingWire
+
+/// A request whose path is known; its other arguments are still to be checked.
+package struct APIRequest: Sendable {
+    package let match: APIRouter.Match
+    private let query: Substring?
+
+    /// - Parameter target: the path and the query, as in the request line.
+    /// - Throws: ``APIProblem``, as ``APIRouter/match(method:path:)``.
+    package init(method: String, target: String) throws(APIProblem) {
+        let path = target.prefix { $0 != "?" }
+        match = try APIRouter.match(method: method, path: path)
+        query = path.endIndex == target.endIndex ? nil : target[target.index(after: path.endIndex)...]
+    }
+
+    package var route: APIRoute { match.route }
+
+    /// The app of the path; nil when it has none.
+    /// - Throws: ``APIProblem`` with ``APIErrorCode/invalidArgument``.
+    package func app() throws(APIProblem) -> AppID? {
+        guard let text = match.parameters["app"] else { return nil }
+        return try APINames.app(text)
+    }
+
+    /// Checks all arguments.
+    /// - Parameter body: nil when the operation has none.
+    /// - Throws: ``APIProblem`` with ``APIErrorCode/invalidArgument`` or ``APIErrorCode/malformed``.
+    package func act(body: JSONValue?) throws(APIProblem) -> APIAct {
+        let query = try APIQuery(query, known: route == .listMembers ? ["limit"] : [])
+        switch route {
+        case .getError:
+            guard let code = APIErrorCode(rawValue: match.parameters["code"] ?? "") else {
+                throw APIProblem(.notFound, "there is no such code")
+            }
+            return .describeError(code)
+        case .getKey: return .describeKey
+        case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast: return try sending(body ?? .null)
+        case .getUser: return .getUser(try user())
+        case .disconnectUser: return .disconnect(try user())
+        case .mintToken:
+            let fields = try APIFields(body ?? .null, known: ["ttl"])
+            return .mintToken(
+                try user(), seconds: try fields.integer("ttl", in: APIAct.tokenSeconds, standard: 86_400))
+        case .listUserAttributes: return .listUserAttributes(try user())
+        case .getUserAttribute: return .getUserAttribute(try user(), try name())
+        case .setUserAttribute, .deleteUserAttribute:
+            let (value, expectation) = try change(body)
+            return .changeUserAttribute(
+                ChangeUserAttribute(user: try user(), name: try name(), value: value, expectation: expectation))
+        case .getChannel: return .getChannel(try channel())
+        case .listMembers:
+            return .listMembers(
+                try channel(), limit: try query.integer("limit", in: 0...APIAct.membersBound, standard: 100))
+        case .getMember: return .getMember(try channel(), try account())
+        case .listChannelAttributes: return .listChannelAttributes(try channel())
+        case .getChannelAttribute: return .getChannelAttribute(try channel(), try name())
+        case .setChannelAttribute, .deleteChannelAttribute:
+            let (value, expectation) = try change(body)
+            return .changeChannelAttribute(
+                ChangeChannelAttribute(
+                    channel: try channel(), account: try APINames.account(Self.serverAccount), name: try name(),
+                    value: value, expectation: expectation))
+        }
+    }
+
+    // MARK: - Names of the path
+
+    private func knownApp() throws(APIProblem) -> AppID { try APINames.app(match.parameters["app"] ?? "") }
+    private func account() throws(APIProblem) -> Account { try APINames.account(match.parameters["account"] ?? "") }
+    private func user() throws(APIProblem) -> UserKey { UserKey(app: try knownApp(), account: try account()) }
+    private func name() throws(APIProblem) -> AttributeName { try APINames.attribute(match.parameters["name"] ?? "") }
+
+    private func channelName() throws(APIProblem) -> ChannelName {
+        try APINames.channel(match.parameters["channel"] ?? "")
+    }
+
+    private func channel() throws(APIProblem) -> ChannelKey {
+        ChannelKey(app: try knownApp(), name: try channelName())
+    }
+
+    // MARK: - Attributes
+
+    /// The account that a channel's members see as the one that changed an attribute.
+    private static let serverAccount = "server"
+
+    /// The new value, nil for a deletion, and what the attribute must be.
+    private func change(_ body: JSONValue?) throws(APIProblem) -> (String?, AttributeExpectation) {
+        guard let body else { return (nil, .any) }
+        let fields = try APIFields(body, known: ["value", "expected"])
+        let value = try fields.text("value", bytes: 0...Limits.attributeValueBytes)
+        switch fields["expected"] {
+        case nil: return (value, .any)
+        case .null?: return (value, .absent)
+        default: return (value, .value(try fields.text("expected", bytes: 0...Limits.attributeValueBytes)))
+        }
+    }
+
+    // MARK: - Messages
+
+    private func sending(_ body: JSONValue) throws(APIProblem) -> APIAct {
+        let app = try knownApp()
+        switch route {
+        case .sendMessage:
+            let fields = try APIFields(body, known: ["from", "message", "ttl"])
+            let receiver = OutgoingMessage.Receiver.user(try account(), seconds: try Self.seconds(fields))
+            return .send(try Self.message(fields, to: receiver, in: app))
+        case .sendChannelMessage:
+            let fields = try APIFields(body, known: ["from", "message"])
+            return .send(try Self.message(fields, to: .channel(try channelName()), in: app))
+        case .broadcast:
+            let fields = try APIFields(body, known: ["from", "message", "ttl", "users"])
+            let seconds = try Self.seconds(fields)
+            let (sender, text) = (try fields.account("from"), try Self.text(fields))
+            var messages: [OutgoingMessage] = []
+            for (index, user) in try fields.list("users", count: 1...APIAct.messagesBound).enumerated() {
+                let account = try APIFields.account(user, at: "users[\(index)]")
+                messages.append(
+                    OutgoingMessage(
+                        app: app, sender: sender, receiver: .user(account, seconds: seconds), text: text))
+            }
+            return .sendAll(messages)
+        default:
+            let fields = try APIFields(body, known: ["items"])
+            var messages: [OutgoingMessage] = []
+            for (index, item) in try fields.list("items", count: 1...APIAct.messagesBound).enumerated() {
+                messages.append(try Self.item(item, at: "items[\(index)]", in: app))
+            }
+            return .sendAll(messages)
+        }
+    }
+
+    private static func item(
+        _ value: JSONValue, at place: String, in app: AppID
+    ) throws(APIProblem) -> OutgoingMessage {
+        let fields = try APIFields(value, at: place, known: ["user", "channel", "from", "message", "ttl"])
+        guard fields.has("user") != fields.has("channel") else {
+            throw APIProblem.invalid(place, "an object with either user or channel")
+        }
+        guard fields.has("channel") else {
+            let receiver = OutgoingMessage.Receiver.user(
+                try fields.account("user"), seconds: try seconds(fields))
+            return try message(fields, to: receiver, in: app)
+        }
+        let at = fields.place(of: "channel")
+        guard let name = fields["channel"]?.string else { throw APIProblem.invalid(at, "a string") }
+        guard !fields.has("ttl") else {
+            throw APIProblem.invalid(fields.place(of: "ttl"), "absent: a channel's message does not wait")
+        }
+        return try message(fields, to: .channel(try APINames.channel(name, at: at)), in: app)
+    }
+
+    private static func message(
+        _ fields: APIFields, to receiver: OutgoingMessage.Receiver, in app: AppID
+    ) throws(APIProblem) -> OutgoingMessage {
+        OutgoingMessage(app: app, sender: try fields.account("from"), receiver: receiver, text: try text(fields))
+    }
+
+    private static func text(_ fields: APIFields) throws(APIProblem) -> String {
+        try fields.text("message", bytes: 0...Limits.messageBytes)
+    }
+
+    private static func seconds(_ fields: APIFields) throws(APIProblem) -> Int {
+        try fields.integer("ttl", in: 0...Limits.messageTimeToLive, standard: Limits.messageTimeToLive)
+    }
+}

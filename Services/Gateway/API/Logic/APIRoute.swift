@@ -1,0 +1,94 @@
+package import SignalingProtocol
+
+/// The operations of the server API. The raw value is the operation's id in `Docs/openapi.json`; a test compares the two.
+package enum APIRoute: String, CaseIterable, Sendable {
+    case getError
+    case getKey
+    case sendMessage
+    case sendChannelMessage
+    case sendMessages
+    case broadcast
+    case getUser
+    case disconnectUser
+    case mintToken
+    case listUserAttributes
+    case getUserAttribute
+    case setUserAttribute
+    case deleteUserAttribute
+    case getChannel
+    case listMembers
+    case getMember
+    case listChannelAttributes
+    case getChannelAttribute
+    case setChannelAttribute
+    case deleteChannelAttribute
+
+    /// The HTTP method.
+    package var method: String {
+        switch self {
+        case .getError, .getKey, .getUser, .listUserAttributes, .getUserAttribute, .getChannel, .listMembers,
+            .getMember, .listChannelAttributes, .getChannelAttribute:
+            "GET"
+        case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast, .disconnectUser, .mintToken: "POST"
+        case .setUserAttribute, .setChannelAttribute: "PUT"
+        case .deleteUserAttribute, .deleteChannelAttribute: "DELETE"
+        }
+    }
+
+    /// The path with its parameters in braces.
+    package var template: String {
+        switch self {
+        case .getError: "/v1/errors/{code}"
+        case .getKey: "/v1/key"
+        case .sendMessages: "/v1/apps/{app}/messages"
+        case .broadcast: "/v1/apps/{app}/broadcasts"
+        case .sendMessage: "/v1/apps/{app}/users/{account}/messages"
+        case .getUser: "/v1/apps/{app}/users/{account}"
+        case .disconnectUser: "/v1/apps/{app}/users/{account}/disconnect"
+        case .mintToken: "/v1/apps/{app}/users/{account}/tokens"
+        case .listUserAttributes: "/v1/apps/{app}/users/{account}/attributes"
+        case .getUserAttribute, .setUserAttribute, .deleteUserAttribute:
+            "/v1/apps/{app}/users/{account}/attributes/{name}"
+        case .sendChannelMessage: "/v1/apps/{app}/channels/{channel}/messages"
+        case .getChannel: "/v1/apps/{app}/channels/{channel}"
+        case .listMembers: "/v1/apps/{app}/channels/{channel}/members"
+        case .getMember: "/v1/apps/{app}/channels/{channel}/members/{account}"
+        case .listChannelAttributes: "/v1/apps/{app}/channels/{channel}/attributes"
+        case .getChannelAttribute, .setChannelAttribute, .deleteChannelAttribute:
+            "/v1/apps/{app}/channels/{channel}/attributes/{name}"
+        }
+    }
+
+    /// What the key must be allowed; nil where any key will do.
+    package var scope: APIScope? {
+        switch self {
+        case .getError, .getKey: nil
+        case .getUser, .listUserAttributes, .getUserAttribute, .getChannel, .listMembers, .getMember,
+            .listChannelAttributes, .getChannelAttribute:
+            .read
+        case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast: .send
+        case .disconnectUser, .mintToken, .setUserAttribute, .deleteUserAttribute, .setChannelAttribute,
+            .deleteChannelAttribute:
+            .admin
+        }
+    }
+
+    /// Whether the operation needs no key.
+    package var isPublic: Bool { self == .getError }
+
+    /// Whether the request must have a body.
+    package var hasBody: Bool {
+        switch self {
+        case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast, .mintToken, .setUserAttribute,
+            .setChannelAttribute:
+            true
+        case .getError, .getKey, .getUser, .disconnectUser, .listUserAttributes, .getUserAttribute,
+            .deleteUserAttribute, .getChannel, .listMembers, .getMember, .listChannelAttributes,
+            .getChannelAttribute, .deleteChannelAttribute:
+            false
+        }
+    }
+
+    /// Whether the operation changes something, so that it may have an idempotency key.
+    package var isWrite: Bool { method != "GET" && self != .mintToken }
+}

@@ -1,0 +1,36 @@
+internal import GatewayAPILogic
+internal import SignalingWire
+
+/// An answer of the server API, without the headers that all have.
+struct APIAnswer: Sendable {
+    let status: Int
+    let body: [UInt8]
+    var contentType = "application/json"
+    /// Names and values of further headers.
+    var headers: [(name: String, value: String)] = []
+
+    init(status: Int = 200, _ json: JSONValue) {
+        self.status = status
+        var bytes: [UInt8] = []
+        json.append(to: &bytes)
+        body = bytes
+    }
+
+    /// An answer that was given before.
+    init(repeating body: [UInt8], status: Int) {
+        self.status = status
+        self.body = body
+        headers = [("Idempotency-Replayed", "true")]
+        if status >= 400 { contentType = Self.problemType }
+    }
+
+    init(_ problem: APIProblem) {
+        self.init(status: problem.code.status, problem.json)
+        contentType = Self.problemType
+        if !problem.allowed.isEmpty { headers.append(("Allow", problem.allowed.joined(separator: ", "))) }
+        if problem.code == .unauthenticated { headers.append(("WWW-Authenticate", "Bearer")) }
+        if let seconds = problem.retryAfter { headers.append(("Retry-After", String(seconds))) }
+    }
+
+    private static let problemType = "application/problem+json"
+}

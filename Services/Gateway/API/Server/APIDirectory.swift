@@ -1,0 +1,144 @@
+internal import GatewayAPILogic
+internal import ServiceKit
+internal import SignalingProtocol
+internal import SignalingTokens
+
+/// The keys and apps that requests name, as presence knows them, cached for ``freshness``.
+///
+/// A revoked key ends at the latest ``freshness``, plus the second for which presence caches it, after it was revoked. When
+/// presence does not answer, an older entry is not used: a request then fails rather than use a key that may be revoked.
+actor APIDirectory {
+    /// How long an answer of presence is used.
+    static let freshness = Duration.seconds(5)
+    /// The largest number of keys or apps that are cached; of those in use there are fewer.
+    private static let bound = 4096
+    /// Ids of keys or apps per second about which presence is asked at most: most of more would be invented.
+    private static let questionsPerSecond = 200
+
+    private struct Entry<Value: Sendable> {
+        /// Nil when there is no such thing.
+        let value: Value?
+        let askedAt: ContinuousClock.Instant
+    }
+
+    private let shards: APIShards
+    private var keys: [String: Entry<APIKey>] = [:]
+    private var apps: [AppID: Entry<AppSettings>] = [:]
+    private var askedKeys: [String: Task<Result<APIKey, SignalingError>, Never>] = [:]
+    private var askedApps: [AppID: Task<Result<AppSettings, SignalingError>, Never>] = [:]
+    private var rates: [String: RequestRate] = [:]
+    private var questions = RequestRate(limit: APIDirectory.questionsPerSecond, now: 0)
+    private let start = ContinuousClock.now
+
+    init(shards: APIShards) { self.shards = shards }
+
+    /// Finds a request's key and takes the request from its rate.
+    /// - Throws: ``APIProblem`` with ``APIErrorCode/unauthenticated``, or that the key cannot be checked.
+    func admit(_ text: String?) async throws(APIProblem) -> Admission {
+        guard let given = text.flatMap({ APIKeyText($0) }) else { throw Self.unauthenticated }
+        let known = try await key(given.id)
+        guard given.matches(known), let key = known, key.expiry ?? .max > WallClock.seconds else {
+            throw Self.unauthenticated
+        }
+        return withRate(of: key) { rate in
+            let isAllowed = rate.take(now: now)
+            return Admission(key: key, isAllowed: isAllowed, rate: rate.state(now: now))
+        }
+    }
+
+    private static let unauthenticated = APIProblem(.unauthenticated, "the request has no valid key")
+
+    /// A request whose key is valid.
+    struct Admission: Sendable {
+        let key: APIKey
+        /// Whether the key's rate allows it.
+        let isAllowed: Bool
+        let rate: RequestRate.State
+    }
+
+    /// Counts what an act costs beyond 1.
+    func charge(_ cost: Int, to key: APIKey) -> RequestRate.State {
+        withRate(of: key) { rate in
+            rate.charge(cost - 1)
+            return rate.state(now: now)
+        }
+    }
+
+    /// An app's settings; nil when there is no such app.
+    func settings(of app: AppID) async throws(APIProblem) -> AppSettings? {
+        if let entry = apps[app], Self.isFresh(entry.askedAt) { return entry.value }
+        let task: Task<Result<AppSettings, SignalingError>, Never>
+        if let asked = askedApps[app] {
+            task = asked
+        } else {
+            try takeQuestion()
+            let shard = shards.next()
+            task = Task { await Self.result { () throws(SignalingError) in try await shard.ask(GetApp(app: app)) } }
+            askedApps[app] = task
+        }
+        let answer = await task.value
+        askedApps[app] = nil
+        let value = try Self.found(answer, missing: .unknownApp)
+        if apps.count >= Self.bound { apps = apps.filter { Self.isFresh($0.value.askedAt) } }
+        apps[app] = Entry(value: value, askedAt: .now)
+        return value
+    }
+
+    private func key(_ id: String) async throws(APIProblem) -> APIKey? {
+        if let entry = keys[id], Self.isFresh(entry.askedAt) { return entry.value }
+        let task: Task<Result<APIKey, SignalingError>, Never>
+        if let asked = askedKeys[id] {
+            task = asked
+        } else {
+            try takeQuestion()
+            let shard = shards.next()
+            task = Task { await Self.result { () throws(SignalingError) in try await shard.ask(GetAPIKey(id: id)) } }
+            askedKeys[id] = task
+        }
+        let answer = await task.value
+        askedKeys[id] = nil
+        let value = try Self.found(answer, missing: .unknownKey)
+        if keys.count >= Self.bound {
+            keys = keys.filter { Self.isFresh($0.value.askedAt) }
+            rates = rates.filter { keys[$0.key] != nil }
+        }
+        keys[id] = Entry(value: value, askedAt: .now)
+        return value
+    }
+
+    /// Nil when the answer is that there is no such thing.
+    private static func found<Value>(
+        _ answer: Result<Value, SignalingError>, missing reason: SignalingReason
+    ) throws(APIProblem) -> Value? {
+        switch answer {
+        case .success(let value): return value
+        case .failure(let error) where error.reason == reason: return nil
+        case .failure(let error): throw APIProblem(error)
+        }
+    }
+
+    private static func result<Value: Sendable>(
+        _ ask: () async throws(SignalingError) -> Value
+    ) async -> Result<Value, SignalingError> {
+        do throws(SignalingError) { return .success(try await ask()) } catch { return .failure(error) }
+    }
+
+    private static func isFresh(_ time: ContinuousClock.Instant) -> Bool { time.duration(to: .now) < freshness }
+
+    private func takeQuestion() throws(APIProblem) {
+        guard questions.take(now: now) else {
+            var problem = APIProblem(.rateLimited, "too many unknown keys and apps are looked up; try again")
+            problem.retryAfter = 1
+            throw problem
+        }
+    }
+
+    private var now: Double { start.duration(to: .now) / .seconds(1) }
+
+    private func withRate<Answer>(of key: APIKey, _ act: (inout RequestRate) -> Answer) -> Answer {
+        var rate = rates[key.id] ?? RequestRate(limit: key.requestsPerSecond, now: now)
+        rate.setLimit(key.requestsPerSecond)
+        defer { rates[key.id] = rate }
+        return act(&rate)
+    }
+}

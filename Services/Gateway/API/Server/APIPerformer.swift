@@ -1,0 +1,176 @@
+internal import GatewayAPILogic
+internal import ServiceKit
+internal import ServiceMetrics
+internal import SignalingProtocol
+internal import SignalingTokens
+internal import SignalingWire
+
+/// Carries out the acts of the server API.
+struct APIPerformer: Sendable {
+    let shards: APIShards
+    let directory: APIDirectory
+
+    /// Carries out an act.
+    /// - Parameters:
+    ///   - key: the key of the request; nil where none is needed.
+    ///   - write: the request's idempotency key, if it has one.
+    func perform(
+        _ act: APIAct, key: APIKey?, write: IdempotentRequest?
+    ) async throws(APIProblem) -> JSONValue {
+        do {
+            return try await answer(to: act, key: key, write: write)
+        } catch let error as SignalingError {
+            throw APIProblem(error)
+        } catch let problem as APIProblem {
+            throw problem
+        } catch {
+            throw APIProblem(.failed, "the request was interrupted")
+        }
+    }
+
+    private func answer(to act: APIAct, key: APIKey?, write: IdempotentRequest?) async throws -> JSONValue {
+        switch act {
+        case .describeError(let code): return Self.description(of: code)
+        case .describeKey: return key.map(Self.description) ?? .null
+        case .send(let message):
+            let outcome = try await send([message], write)[0]
+            return .object([Self.member(try outcome.get())])
+        case .sendAll(let messages): return Self.results(try await send(messages, write))
+        case .getUser(let user):
+            let status = try await shards.next().ask(QueryUserStatus(user: user))
+            return .object([
+                JSONMember("account", .string(user.account.rawValue)), JSONMember("online", .bool(status.online)),
+            ])
+        case .disconnect(let user):
+            _ = try await shards.next().ask(DisconnectUser(user: user))
+            return .object([JSONMember("account", .string(user.account.rawValue))])
+        case .mintToken(let user, let seconds):
+            return try await token(for: user, seconds: seconds)
+        case .listUserAttributes(let user):
+            let list = try await shards.next().ask(ListUserAttributes(user: user))
+            return .object([JSONMember("attributes", .object(list.attributes.map(Self.member)))])
+        case .getUserAttribute(let user, let name):
+            // The list, because an attribute that is not set has an empty value otherwise.
+            let list = try await shards.next().ask(ListUserAttributes(user: user))
+            return try Self.found(name, in: list.attributes)
+        case .changeUserAttribute(let change):
+            _ = try await shards.next().ask(change)
+            return Self.attribute(change.name, change.value)
+        case .listChannelAttributes(let channel):
+            let list = try await shards.next().ask(ListChannelAttributes(channel: channel))
+            return .object([JSONMember("attributes", .object(list.attributes.map(Self.member)))])
+        case .getChannelAttribute(let channel, let name):
+            let list = try await shards.next().ask(ListChannelAttributes(channel: channel))
+            return try Self.found(name, in: list.attributes)
+        case .changeChannelAttribute(var change):
+            let limits = try await directory.settings(of: change.channel.app)?.limits ?? AppLimits()
+            change.limitPerSecond = limits.channelAttributeChangesPerSecond
+            _ = try await shards.next().ask(change)
+            return Self.attribute(change.name, change.value)
+        case .getChannel(let channel):
+            let members = try await shards.next().ask(CountMembers(channel: channel))
+            return .object([
+                JSONMember("channel", .string(channel.name.rawValue)), Self.number("members", members.count),
+            ])
+        case .listMembers(let channel, let limit):
+            return Self.list(try await shards.next().ask(ListMembers(channel: channel, limit: limit)))
+        case .getMember(let channel, let account):
+            let status = try await shards.next().ask(QueryMember(channel: channel, account: account))
+            return .object([
+                JSONMember("account", .string(account.rawValue)), JSONMember("member", .bool(status.isMember)),
+            ])
+        }
+    }
+
+    private func token(for user: UserKey, seconds: Int) async throws(APIProblem) -> JSONValue {
+        guard let certificate = try await directory.settings(of: user.app)?.certificate, !certificate.isEmpty else {
+            throw APIProblem(.conflict, "the app has no certificate, with which tokens are made")
+        }
+        let expiry = WallClock.seconds + Int64(seconds)
+        let token = SignalingToken.make(
+            account: user.account.rawValue, app: user.app, certificate: certificate, expiry: expiry)
+        return .object([JSONMember("token", .string(token)), Self.number("expiry", expiry)])
+    }
+
+    // MARK: - Messages
+
+    /// Sends messages of one app.
+    private func send(_ messages: [OutgoingMessage], _ write: IdempotentRequest?) async throws -> [MessageOutcome] {
+        guard let app = messages.first?.app else { return [] }
+        // The request's app was looked up when the request came.
+        let limits = try await directory.settings(of: app)?.limits ?? AppLimits()
+        let outcomes = await shards.next().send(messages, limits: limits) { write?.command($0) }
+        APIMetrics.shared.messages.increment(by: messages.count)
+        return outcomes
+    }
+
+    private static func results(_ outcomes: [MessageOutcome]) -> JSONValue {
+        let results = outcomes.map { outcome -> JSONValue in
+            switch outcome {
+            case .success(let accepted): .object([member(accepted)])
+            case .failure(let error): .object([JSONMember("error", APIProblem(error).json)])
+            }
+        }
+        let failed = outcomes.count { if case .failure = $0 { true } else { false } }
+        return .object([number("failed", failed), JSONMember("results", .array(results))])
+    }
+
+    private static func member(_ accepted: MessageAccepted) -> JSONMember {
+        switch accepted {
+        case .user(let version): number("version", version)
+        case .channel(let id): number("id", id)
+        }
+    }
+
+    // MARK: - Descriptions
+
+    private static func description(of code: APIErrorCode) -> JSONValue {
+        .object([
+            JSONMember("code", .string(code.rawValue)), number("status", code.status),
+            JSONMember("meaning", .string(code.meaning)),
+        ])
+    }
+
+    private static func description(_ key: APIKey) -> JSONValue {
+        .object([
+            JSONMember("id", .string(key.id)), JSONMember("app", key.app.map { .string($0.rawValue) } ?? .null),
+            JSONMember("scopes", .array(key.scopes.words.map { .string($0) })),
+            number("requestsPerSecond", key.requestsPerSecond),
+            JSONMember("expiresAt", key.expiry.map { .number(String($0)) } ?? .null),
+        ])
+    }
+
+    private static func list(_ members: MemberList) -> JSONValue {
+        .object([
+            number("total", members.total),
+            JSONMember(
+                "members",
+                .array(
+                    members.members.map {
+                        .object([JSONMember("account", .string($0.account.rawValue)), number("uid", $0.uid)])
+                    })),
+        ])
+    }
+
+    private static func found(_ name: AttributeName, in attributes: [Attribute]) throws(APIProblem) -> JSONValue {
+        guard let attribute = attributes.first(where: { $0.name == name }) else {
+            throw APIProblem(.notFound, "the attribute is not set")
+        }
+        return Self.attribute(name, attribute.value)
+    }
+
+    /// - Parameter value: nil when the attribute was deleted.
+    private static func attribute(_ name: AttributeName, _ value: String?) -> JSONValue {
+        .object([
+            JSONMember("name", .string(name.rawValue)), JSONMember("value", value.map { .string($0) } ?? .null),
+        ])
+    }
+
+    private static func member(_ attribute: Attribute) -> JSONMember {
+        JSONMember(attribute.name.rawValue, .string(attribute.value))
+    }
+
+    private static func number(_ name: String, _ value: some BinaryInteger) -> JSONMember {
+        JSONMember(name, .number(String(value)))
+    }
+}

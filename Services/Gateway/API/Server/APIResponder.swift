@@ -1,0 +1,197 @@
+internal import GatewayAPILogic
+internal import HTTPTypes
+internal import Hummingbird
+internal import HummingbirdCore
+internal import NIOCore
+internal import ServiceMetrics
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// Answers the HTTP requests of the server API: finds the operation, checks the key, the key's rate and the arguments, and
+/// performs the act.
+struct APIResponder: HTTPResponder {
+    /// The largest body in bytes.
+    static let bodyBound = 1 << 20
+
+    struct Context: InitializableFromSource {
+        init(source: ApplicationRequestContextSource) {}
+    }
+
+    private let directory: APIDirectory
+    private let performer: APIPerformer
+    private let answers: IdempotencyStore
+
+    init(shards: APIShards) {
+        directory = APIDirectory(shards: shards)
+        performer = APIPerformer(shards: shards, directory: directory)
+        answers = IdempotencyStore(shards: shards)
+    }
+
+    func respond(to request: Request, context: Context) async throws -> Response {
+        APIMetrics.shared.requests.increment()
+        var rate: RequestRate.State?
+        let answer: APIAnswer
+        do throws(APIProblem) {
+            answer = try await self.answer(request, &rate)
+        } catch {
+            Self.count(error)
+            answer = APIAnswer(error)
+        }
+        return Self.response(answer, rate)
+    }
+
+    private func answer(_ request: Request, _ rate: inout RequestRate.State?) async throws(APIProblem) -> APIAnswer {
+        let target = request.head.path ?? "/"
+        let call = try APIRequest(method: request.method.rawValue, target: target)
+        if call.route.isPublic {
+            return APIAnswer(try await performer.perform(try call.act(body: nil), key: nil, write: nil))
+        }
+        let admission = try await directory.admit(Self.bearer(request))
+        rate = admission.rate
+        guard admission.isAllowed else {
+            var problem = APIProblem(.rateLimited, "the key has had its requests of this second")
+            problem.retryAfter = max(1, admission.rate.reset)
+            throw problem
+        }
+        let key = admission.key
+        try await check(call, key)
+        let body = try await Self.body(of: request, for: call.route)
+        let act = try call.act(body: body.map { bytes throws(APIProblem) in try Self.json(bytes) })
+        if act.cost > 1 { rate = await directory.charge(act.cost, to: key) }
+        guard let write = try Self.write(request, call.route, target, body, key) else {
+            return APIAnswer(try await performer.perform(act, key: key, write: nil))
+        }
+        return try await perform(act, write, key)
+    }
+
+    /// Checks what the key may do, and that the app exists.
+    private func check(_ call: APIRequest, _ key: APIKey) async throws(APIProblem) {
+        if let scope = call.route.scope, !key.scopes.contains(scope) {
+            throw APIProblem(.forbidden, "the key does not have the scope", bound: scope.rawValue)
+        }
+        guard let app = try call.app() else { return }
+        // Before the app is looked up: a key of another app does not learn which apps there are.
+        if let own = key.app, own != app { throw APIProblem(.forbidden, "the key is for another app") }
+        guard try await directory.settings(of: app) != nil else {
+            throw APIProblem(.notFound, "there is no such app", field: "app")
+        }
+    }
+
+    private func perform(
+        _ act: APIAct, _ write: IdempotentRequest, _ key: APIKey
+    ) async throws(APIProblem) -> APIAnswer {
+        if case .answered(let answer) = try await answers.begin(write) { return answer }
+        do {
+            let answer = APIAnswer(try await performer.perform(act, key: key, write: write))
+            await answers.answered(write, answer)
+            return answer
+        } catch {
+            if error.code.status >= 500 || error.code == .rateLimited {
+                await answers.forget(write)
+            } else {
+                await answers.answered(write, APIAnswer(error))
+            }
+            throw error
+        }
+    }
+
+    // MARK: - Requests
+
+    /// The key that the request presents.
+    private static func bearer(_ request: Request) -> String? {
+        guard let value = request.headers[.authorization], value.count > 7,
+            value.prefix(7).lowercased() == "bearer "
+        else { return nil }
+        return String(value.dropFirst(7))
+    }
+
+    /// The body of an operation that has one; others' bodies are not looked at.
+    private static func body(of request: Request, for route: APIRoute) async throws(APIProblem) -> ByteBuffer? {
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > bodyBound { throw tooLarge }
+        guard route.hasBody else { return nil }
+        let body: ByteBuffer
+        do {
+            body = try await request.body.collect(upTo: bodyBound)
+        } catch is NIOTooManyBytesError {
+            throw tooLarge
+        } catch {
+            throw APIProblem(.malformed, "the body could not be read")
+        }
+        // A body that is missing has no type; it is no JSON either.
+        guard body.readableBytes == 0 || request.headers[.contentType].map(isJSON) == true else {
+            throw APIProblem(
+                .unsupportedMediaType, "the body must be JSON", field: "Content-Type", bound: "application/json")
+        }
+        return body
+    }
+
+    private static let tooLarge = APIProblem(
+        .bodyTooLarge, "a body may have up to \(bodyBound) bytes", bound: "\(bodyBound) bytes")
+
+    private static func isJSON(_ type: String) -> Bool {
+        let name = type.prefix { $0 != ";" }.lowercased()
+        return name.split(separator: " ").joined() == "application/json"
+    }
+
+    private static func json(_ bytes: ByteBuffer) throws(APIProblem) -> JSONValue {
+        do {
+            return try JSONValue.parse(bytes.readableBytesView)
+        } catch {
+            throw APIProblem(.malformed, "the body is not JSON")
+        }
+    }
+
+    private static func write(
+        _ request: Request, _ route: APIRoute, _ target: String, _ body: ByteBuffer?, _ key: APIKey
+    ) throws(APIProblem) -> IdempotentRequest? {
+        guard route.isWrite, let name = request.headers[.idempotencyKey] else { return nil }
+        let text = body.map { String(buffer: $0) } ?? ""
+        return try IdempotentRequest(name, key: key.id, request: "\(request.method.rawValue) \(target)\n\(text)")
+    }
+
+    // MARK: - Answers
+
+    private static func count(_ problem: APIProblem) {
+        switch problem.code {
+        case .unauthenticated: APIMetrics.shared.unauthenticated.increment()
+        case .rateLimited: APIMetrics.shared.limited.increment()
+        default: break
+        }
+        if problem.code.status >= 500 {
+            APIMetrics.shared.failed.increment()
+        } else {
+            APIMetrics.shared.refused.increment()
+        }
+    }
+
+    private static func response(_ answer: APIAnswer, _ rate: RequestRate.State?) -> Response {
+        var headers = HTTPFields()
+        headers[.contentType] = answer.contentType
+        headers[.cacheControl] = "no-store"
+        headers[.contentTypeOptions] = "nosniff"
+        if let rate {
+            headers[.rateLimit] = String(rate.limit)
+            headers[.rateRemaining] = String(rate.remaining)
+            headers[.rateReset] = String(rate.reset)
+        }
+        for (name, value) in answer.headers {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
+        return Response(
+            status: HTTPResponse.Status(code: answer.status), headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let idempotencyKey = known("Idempotency-Key")
+    fileprivate static let contentTypeOptions = known("X-Content-Type-Options")
+    fileprivate static let rateLimit = known("RateLimit-Limit")
+    fileprivate static let rateRemaining = known("RateLimit-Remaining")
+    fileprivate static let rateReset = known("RateLimit-Reset")
+
+    private static func known(_ text: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is no header") }
+        return name
+    }
+}

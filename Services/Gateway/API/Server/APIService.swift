@@ -1,0 +1,53 @@
+internal import Hummingbird
+internal import HummingbirdCore
+package import Logging
+package import NIOCore
+internal import ServiceLifecycle
+
+/// The listener of the server API: HTTP/1.1, on a port of its own.
+package struct APIService: Service {
+    private let configuration: APIConfiguration
+    private let shards: @Sendable () async throws -> [APIShard]
+    private let group: any EventLoopGroup
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - group: where connections are served.
+    ///   - shards: waits until the gateway's event loops can be used, and returns them; at least one.
+    package init(
+        configuration: APIConfiguration, group: any EventLoopGroup, logger: Logger,
+        shards: @escaping @Sendable () async throws -> [APIShard]
+    ) {
+        self.configuration = configuration
+        self.group = group
+        self.logger = logger
+        self.shards = shards
+        _ = APIMetrics.shared
+    }
+
+    /// Serves until the graceful shutdown; requests in progress are answered.
+    /// - Throws: when the port cannot be used.
+    package func run() async throws {
+        let shards: [APIShard]
+        do {
+            shards = try await cancelWhenGracefulShutdown(self.shards)
+        } catch is CancellationError {
+            return
+        }
+        // Its own messages are about single requests, which are nobody's concern.
+        var quiet = logger
+        quiet.logLevel = .warning
+        let application = Application(
+            responder: APIResponder(shards: APIShards(shards)),
+            server: .http1(configuration: .init(idleTimeout: .seconds(60))),
+            configuration: ApplicationConfiguration(
+                address: .hostname(configuration.host, port: configuration.port),
+                availableConnectionsDelegate: MaximumAvailableConnections(configuration.connectionBound)),
+            onServerRunning: { [logger] channel in
+                let address = channel.localAddress.map { "\($0)" } ?? "unknown"
+                logger.notice("serving the server API", metadata: ["address": "\(address)"])
+            },
+            eventLoopGroupProvider: .shared(group), logger: quiet)
+        try await application.run()
+    }
+}

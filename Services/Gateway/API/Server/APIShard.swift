@@ -1,0 +1,119 @@
+internal import ClusterState
+internal import GatewayAPILogic
+package import MessageStore
+package import NIOCore
+package import RedisStore
+internal import ServiceKit
+package import SignalingProtocol
+internal import SignalingWire
+
+/// One event loop of the gateway as the server API uses it: the commands that clients' connections send, over the same
+/// connections to Redis, and in the same batches as their messages.
+package struct APIShard: Sendable {
+    /// The shard's id, by which messages are told from those of other gateways.
+    private let gateway: GatewayID
+    private let sender: CommandSender
+    private let messages: MessageStore
+    private let mailboxes: NIOLoopBound<MailboxBatch>
+    let redis: RedisCluster
+
+    /// - Parameters:
+    ///   - messages: sends over the same connections as `mailboxes`, those of the shard.
+    ///   - mailboxes: those of the shard's loop.
+    package init(
+        gateway: GatewayID, sender: CommandSender, messages: MessageStore, mailboxes: NIOLoopBound<MailboxBatch>,
+        redis: RedisCluster
+    ) {
+        self.gateway = gateway
+        self.sender = sender
+        self.messages = messages
+        self.mailboxes = mailboxes
+        self.redis = redis
+    }
+
+    /// Sends a command to a service, and waits for the answer for 8 s.
+    /// - Throws: `SignalingError`: the service's, or that there was no answer.
+    func ask<Command: WireCommand>(_ command: Command) async throws(SignalingError) -> Command.Reply {
+        let result: Result<Command.Reply, SignalingError> = await withCheckedContinuation { asked in
+            redis.eventLoop.execute { sender.send(command) { asked.resume(returning: $0) } }
+        }
+        return try result.get()
+    }
+
+    /// Sends messages in their order.
+    /// - Parameters:
+    ///   - limits: those of the messages' app.
+    ///   - command: the ids by which repetitions of the messages are recognised; nil when they are not repeated.
+    /// - Returns: the outcome of each.
+    func send(
+        _ outgoing: [OutgoingMessage], limits: AppLimits, command: @escaping @Sendable (Int) -> CommandID?
+    ) async -> [MessageOutcome] {
+        await withCheckedContinuation { sent in
+            redis.eventLoop.execute {
+                let outcomes = Outcomes(count: outgoing.count, sent)
+                for (index, message) in outgoing.enumerated() {
+                    send(message, limits, command(index)) { outcomes.set(index, $0) }
+                }
+            }
+        }
+    }
+
+    /// Called on the loop.
+    private func send(
+        _ message: OutgoingMessage, _ limits: AppLimits, _ command: CommandID?,
+        _ completion: @escaping (MessageOutcome) -> Void
+    ) {
+        switch message.receiver {
+        case .user(let account, let seconds):
+            var instant = InstantMessage(
+                to: UserKey(app: message.app, account: account),
+                from: UserKeys(UserKey(app: message.app, account: message.sender)), in: .server,
+                line: MessageLine.instant(
+                    from: message.sender, to: account, ttl: seconds, time: WallClock.seconds, content: message.text),
+                seconds: seconds)
+            instant.command = command
+            instant.bounds = MailboxBounds(limits)
+            mailboxes.value.send(instant) { completion($0.map { .user(version: $0) }) }
+        case .channel(let name):
+            var published = ChannelMessage(
+                channel: ChannelKey(app: message.app, name: name), account: message.sender, uid: 0, body: message.text)
+            published.fence = SessionFence(session: .server, gateway: gateway)
+            published.force = true
+            published.limitPerSecond = limits.channelMessagesPerSecond
+            published.command = command
+            // Messages take effect in their order, those to users and those to channels.
+            mailboxes.value.flush()
+            messages.sendToChannel(published) { completion($0.map { .channel(id: $0.id) }) }
+        }
+    }
+
+    /// Collects the outcomes of a call's messages; used on the loop only.
+    private final class Outcomes {
+        private var outcomes: [MessageOutcome?]
+        private var missing: Int
+        private let done: CheckedContinuation<[MessageOutcome], Never>
+
+        init(count: Int, _ done: CheckedContinuation<[MessageOutcome], Never>) {
+            outcomes = Array(repeating: nil, count: count)
+            missing = count
+            self.done = done
+        }
+
+        func set(_ index: Int, _ outcome: MessageOutcome) {
+            outcomes[index] = outcome
+            missing -= 1
+            if missing == 0 { done.resume(returning: outcomes.compactMap { $0 }) }
+        }
+    }
+}
+
+/// What became of a message.
+typealias MessageOutcome = Result<MessageAccepted, SignalingError>
+
+/// Where a message is now.
+enum MessageAccepted: Equatable, Sendable {
+    /// In the receiver's mailbox, under this version; 0 for a repetition.
+    case user(version: Int64)
+    /// Published under this id; 0 when the channel has no members.
+    case channel(id: Int64)
+}

@@ -1,0 +1,64 @@
+internal import ClusterState
+internal import GatewayAPILogic
+internal import RedisStore
+internal import SignalingProtocol
+
+/// The answers to writes with an idempotency key, in Redis, so that every gateway knows them.
+struct IdempotencyStore: Sendable {
+    /// How long an answer is kept.
+    static let lifetime = Duration.seconds(3600)
+    /// How long a request may be in progress; longer than any command's deadline.
+    private static let patience = Duration.seconds(30)
+
+    let shards: APIShards
+
+    /// What is known of a request.
+    enum Known: Sendable {
+        /// Nothing: it is to be carried out now, and ``answered(_:_:)`` or ``forget(_:)`` must follow.
+        case fresh
+        /// It was answered so.
+        case answered(APIAnswer)
+    }
+
+    /// Looks a request up.
+    /// - Throws: ``APIProblem``: the key was used for another request, or the request is in progress.
+    func begin(_ request: IdempotentRequest) async throws(APIProblem) -> Known {
+        let reply = try await call("api_begin", request, [.milliseconds(Self.patience)])
+        let words = reply.array ?? []
+        switch words.first?.string {
+        case "fresh": return .fresh
+        case "running": throw APIProblem(.conflict, "a request with this idempotency key is in progress")
+        case "other":
+            throw APIProblem(
+                .keyReused, "the idempotency key was used for another request", field: "Idempotency-Key")
+        case "done" where words.count == 3:
+            guard let status = words[1].string.flatMap({ Int($0) }), let body = words[2].bytes else { break }
+            return .answered(APIAnswer(repeating: body, status: status))
+        default: break
+        }
+        throw APIProblem(SignalingError.unreadableAnswer)
+    }
+
+    /// Keeps the answer of a request that was begun. Where that fails, the repetition is refused for 30 s and carried out
+    /// again afterwards.
+    func answered(_ request: IdempotentRequest, _ answer: APIAnswer) async {
+        _ = try? await call(
+            "api_answered", request,
+            [.int(answer.status), .string(String(decoding: answer.body, as: UTF8.self)), .milliseconds(Self.lifetime)])
+    }
+
+    /// Forgets a request that has failed, so that it may be tried again.
+    func forget(_ request: IdempotentRequest) async { _ = try? await call("api_forget", request, []) }
+
+    private func call(
+        _ function: String, _ request: IdempotentRequest, _ arguments: [RedisArgument]
+    ) async throws(APIProblem) -> RedisValue {
+        let tag = KeySpace.apiTag(key: request.key, idempotencyKey: request.name)
+        do {
+            return try await shards.next().redis.answer(
+                to: .function(function, tag: tag, arguments: [.string(request.digest)] + arguments))
+        } catch {
+            throw APIProblem(error)
+        }
+    }
+}

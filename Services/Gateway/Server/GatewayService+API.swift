@@ -1,0 +1,36 @@
+package import GatewayAPIServer
+internal import NIOCore
+internal import Synchronization
+
+/// The server API, which sends its commands and messages through the shards.
+extension GatewayService {
+    /// How often to look whether the shards accept clients.
+    private static let readinessPause = Duration.milliseconds(50)
+
+    /// The server API; nil when it is off. A service of its own: started after the gateway, it is shut down before it, while the
+    /// shards still answer.
+    package var api: APIService? {
+        configuration.api.map { settings in
+            APIService(configuration: settings, group: group, logger: logger) { try await self.readyShards() }
+        }
+    }
+
+    /// Waits until all shards accept clients: before, no answers would reach them.
+    private func readyShards() async throws -> [APIShard] {
+        var ready: [APIShard] = []
+        for shard in shards {
+            while !shard.acceptsClients.load(ordering: .acquiring) { try await Task.sleep(for: Self.readinessPause) }
+            ready.append(await shard.api)
+        }
+        return ready
+    }
+}
+
+extension GatewayShard {
+    /// The shard as the server API uses it.
+    fileprivate var api: APIShard {
+        APIShard(
+            gateway: id, sender: sender, messages: messages, mailboxes: NIOLoopBound(mailboxes, eventLoop: eventLoop),
+            redis: redis)
+    }
+}

@@ -1,0 +1,79 @@
+/// What one server of the PostgreSQL URL says of itself.
+struct PostgresServerState: Equatable, Sendable {
+    /// Whether the server takes writes, as far as replication is concerned.
+    enum Role: Equatable, Sendable {
+        case primary
+        case standby
+        /// It could not be asked, with the reason.
+        case silent(String)
+    }
+
+    /// Its host and port.
+    var name: String
+    var role: Role
+    /// Whether its transactions are read-only by default.
+    var isReadOnly = false
+    /// `synchronous_standby_names`.
+    var synchronousNames = ""
+    /// The standbys that receive its changes, and how many of them its commits may wait for.
+    var followers = 0
+    var synchronousFollowers = 0
+    /// How many bytes of changes the slowest of them has yet to apply.
+    var lag: Int64 = 0
+}
+
+/// What is wrong with PostgreSQL, or could be better.
+package struct PostgresInspection: Equatable, Sendable {
+    /// What does not work, or will not at the next failure.
+    package private(set) var wrong: [String] = []
+    /// What works, and could be better.
+    package private(set) var advice: [String] = []
+
+    /// A standby that is further behind would lose, or need, a noticeable time of changes.
+    private static let lagBound: Int64 = 64 << 20
+
+    /// Judges the servers of a URL.
+    init(of servers: [PostgresServerState]) {
+        for server in servers {
+            if case .silent(let reason) = server.role { wrong.append("\(server.name) does not answer: \(reason)") }
+        }
+        let primaries = servers.filter { $0.role == .primary }
+        if primaries.count > 1 {
+            let names = primaries.map(\.name).joined(separator: " and ")
+            wrong.append("\(names) are primaries: stop the one that was replaced, and let it follow the other")
+        } else if primaries.isEmpty, servers.contains(where: { $0.role == .standby }) {
+            wrong.append("no server is a primary: promote a standby")
+        }
+        for primary in primaries { judge(primary, hasOthers: servers.count > 1) }
+    }
+
+    private mutating func judge(_ primary: PostgresServerState, hasOthers: Bool) {
+        if primary.isReadOnly { wrong.append("\(primary.name) takes no writes: default_transaction_read_only is on") }
+        if !primary.synchronousNames.isEmpty, primary.synchronousFollowers == 0 {
+            wrong.append(
+                "\(primary.name) waits for a standby at each commit (synchronous_standby_names), and none is connected")
+        } else if hasOthers, primary.followers == 0 {
+            wrong.append("no standby follows \(primary.name)")
+        } else if hasOthers, primary.synchronousNames.isEmpty {
+            advice.append(
+                "\(primary.name) waits for no standby (synchronous_standby_names is empty): changes of the last moment before a "
+                    + "failover are lost")
+        }
+        if primary.lag > Self.lagBound {
+            advice.append("a standby of \(primary.name) is \(primary.lag >> 20) MiB behind")
+        }
+    }
+
+    /// Adds what is to be said of the call log.
+    /// - Parameters:
+    ///   - nextMonthIsMissing: whether calls that begin in four weeks have no month.
+    ///   - calls: the number of calls that wait for their month.
+    mutating func judgeCallLog(nextMonthIsMissing: Bool, waiting calls: Int64) {
+        if nextMonthIsMissing {
+            advice.append(
+                "the call log's next month is not made: does an invitation service run, and does its user own the table calls?"
+            )
+        }
+        if calls > 0 { advice.append("\(calls) calls are in no month (calls_rest)") }
+    }
+}

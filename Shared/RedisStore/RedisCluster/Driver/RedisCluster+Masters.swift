@@ -1,0 +1,87 @@
+internal import ClusterState
+internal import NIOCore
+
+/// What is known of the masters. All on ``eventLoop`` only, unless said otherwise.
+extension RedisCluster {
+    /// Registers a callback for each connect of a master, once it has the libraries, and for each takeover of slots by a
+    /// master that is connected: what was sent to these slots before may be lost. Also called soon for the masters that are
+    /// connected already. May be called from any thread; the callback runs on the loop.
+    /// - Parameter callback: gets the slots of the master, all on a single server.
+    package func onConnected(_ callback: @escaping @Sendable (_ slots: SlotScope) -> Void) {
+        switch backend {
+        case .single(let connection): connection.onConnected { callback(.all) }
+        case .cluster(let driver): eventLoop.execute { driver.value.onConnected(callback) }
+        }
+    }
+
+    /// The present term of the master that owns a slot; nil while it is not known or not connected.
+    package func term(ofSlot slot: UInt16) -> MasterTerm? {
+        switch backend {
+        case .single(let connection): connection.term
+        case .cluster(let driver): driver.value.owner(ofSlot: slot)?.term
+        }
+    }
+
+    /// Whether commands can be sent to all masters, whatever the slot.
+    var isWhole: Bool {
+        switch backend {
+        case .single(let connection): connection.isConnected
+        case .cluster(let driver): driver.value.machine.isHealthy
+        }
+    }
+
+    /// One slot of each master, to reach all of them: 0 on a single server, none while a cluster's masters are not known.
+    package var slotsOfMasters: [UInt16] {
+        switch backend {
+        case .single: [0]
+        case .cluster(let driver): driver.value.machine.ownersSlots
+        }
+    }
+
+    /// The clock of the master that owns a slot; nil while none is known.
+    package func clock(ofSlot slot: UInt16) -> RedisClock? {
+        switch backend {
+        case .single(let connection): connection.clock
+        case .cluster(let driver): driver.value.owner(ofSlot: slot)?.clock
+        }
+    }
+
+    /// By how much the clocks of the masters differ; nil with fewer than two of them.
+    package var clockSpread: Duration? {
+        switch backend {
+        case .single: nil
+        case .cluster(let driver): driver.value.clockSpread
+        }
+    }
+
+    /// Whether Redis can be used, as far as the connections show it.
+    package var readiness: RedisReadiness {
+        switch backend {
+        case .single(let connection):
+            connection.isConnected ? .ready : RedisReadiness(isReady: false, problem: "not connected")
+        case .cluster(let driver):
+            RedisReadiness(driver.value.machine.readiness, clockSpread: driver.value.clockSpread)
+        }
+    }
+
+    /// Whether Redis can be used; a single server is asked. May be called from any thread.
+    package func checkReadiness() async -> RedisReadiness {
+        switch backend {
+        case .single(let connection):
+            do throws(RedisError) {
+                _ = try await connection.execute(RedisCommand("PING"))
+                return .ready
+            } catch {
+                return RedisReadiness(isReady: false, problem: error.description)
+            }
+        case .cluster: return await read { self.readiness }
+        }
+    }
+
+    /// Reads something on the loop; may be called from any thread.
+    func read<Value: Sendable>(_ value: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            onLoop { continuation.resume(returning: value()) }
+        }
+    }
+}

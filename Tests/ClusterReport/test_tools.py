@@ -1,0 +1,40 @@
+"""What the report's own parts compute, without a cluster."""
+
+import slots
+import waits
+from bench import hot_keys
+from waits import Failure
+
+
+def act(**fields: object) -> dict:
+    return {"kind": "act", "reason": "", "ok": True, "t0": 1.0, "t1": 2.0, **fields}
+
+
+def test_slots_are_those_of_redis():
+    # From CLUSTER KEYSLOT.
+    assert (slots.slot("foo"), slots.slot("123456789")) == (12182, 12739)
+    assert slots.user_slot("app", "anna") % 4 == 0
+
+
+def test_who_is_hit_by_a_failure():
+    said = act(who="anna", act="say", channel="room")
+    told = act(who="anna", act="send", to="ben")
+    away = Failure("redis#1", 1.5, 3, frozenset({slots.user_slot("app", "ben")}))
+    later = act(who="ben", act="send", to="anna", t0=4.0, t1=5.0)
+    assert waits.split("app", [said, told, later], away) == ([told], [said])
+
+
+def test_acts_that_failed_are_told_from_ordinary_ones():
+    records = [
+        act(who="anna", act="say", channel="room", ok=False, reason="not_member"),
+        act(who="anna", act="send", to="ben", ok=None, reason="connection lost"),
+        act(who="anna", act="send", to="ben", ok=False, reason="unavailable")]
+    assert waits.refused(records) == ["anna: send unavailable"]
+
+
+def test_the_keys_of_a_command():
+    assert hot_keys.keys_of(["FCALL", "f", "2", "{a}k", "{a}k!", "x"]) == {"{a}k"}
+    assert hot_keys.keys_of(["XREADGROUP", "GROUP", "g", "c", "COUNT", "9", "STREAMS", "one", "two", ">", ">"]) == {"one", "two"}
+    assert hot_keys.keys_of(["XINFO", "CONSUMERS", "one", "g"]) == {"one"}
+    assert hot_keys.keys_of(["SPUBLISH", "topic", "text"]) == {"topic"}
+    assert hot_keys.keys_of(["PING"]) == set()

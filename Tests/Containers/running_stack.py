@@ -1,0 +1,195 @@
+"""The stack in containers, as clients and operators see it. Run by Scripts/test-containers; the tests build on each other."""
+
+import asyncio
+import os
+import re
+import time
+from collections.abc import Iterator
+
+import pytest
+from project import ENGINE, HOST, USER, Failed, Project, run, running
+from raw_socket import RawSocket
+from users import APP, PLAIN, TLS, come_back, login, start, talk
+from waiting import eventually, eventually_blocking
+from web import discover, metric
+
+PROGRAMS = ("gateway", "presence", "channel-state", "invitation", "sip-bridge")
+STORES = ("redis", "postgres")
+# The size in bytes that the image may add to its base.
+IMAGE_BOUND = 150_000_000
+# Discovery takes milliseconds; a gateway that is gone costs one `timeout connect` of HAProxy more, 250 ms.
+DISCOVERY_SECONDS = 1.0
+
+
+@pytest.fixture(scope="module")
+def project() -> Iterator[Project]:
+    with running("tls") as project:
+        start(project)
+        yield project
+
+
+def test_image_is_small_and_starts_fast():
+    layers = int(run(ENGINE, "image", "inspect", "heliograph", "--format", "{{.Size}}"))
+    base = int(run(ENGINE, "image", "inspect", "debian:bookworm-slim", "--format", "{{.Size}}"))
+    started = time.monotonic()
+    run(ENGINE, "run", "--rm", "heliograph", "heliographctl", "--help")
+    empty = time.monotonic()
+    run(ENGINE, "run", "--rm", "heliograph", "true")
+    ended = time.monotonic()
+    print(f"\n{ENGINE}: the image has {layers / 1e6:.0f} MB, {(layers - base) / 1e6:.0f} MB over its base; a container with "
+          f"heliographctl --help takes {empty - started:.2f} s, one with nothing {ended - empty:.2f} s")
+    assert layers - base < IMAGE_BOUND
+
+
+def test_every_container_is_healthy_and_confined(project: Project):
+    for service in (*PROGRAMS, *STORES, "haproxy"):
+        containers = project.ids(service)
+        assert len(containers) == (3 if service == "gateway" else 1)
+        for container in containers:
+            eventually_blocking(lambda c=container: project.health(c) == "healthy", f"{service} is healthy", 90)
+            found = project.inspect(container)["HostConfig"]
+            assert found["ReadonlyRootfs"] and found["Memory"] > 0 and found["PidsLimit"] > 0, service
+            # Process 1 has another user than root, no capabilities, and cannot get any.
+            status = project.execute(container, "cat", "/proc/1/status")
+            user, = set(re.search(r"^Uid:\t(.*)$", status, re.MULTILINE)[1].split())
+            assert user == str(USER) if service in PROGRAMS else user != "0"
+            assert re.search(r"^CapEff:\t0+$", status, re.MULTILINE) and re.search(r"^CapBnd:\t0+$", status, re.MULTILINE)
+            assert re.search(r"^NoNewPrivs:\t1$", status, re.MULTILINE)
+            with pytest.raises(Failed, match="Read-only file system"):
+                project.execute(container, "touch", "/usr/new")
+
+
+def test_secrets_are_in_files_only(project: Project):
+    secrets = [path.read_text() for path in (project.folder / "secrets").iterdir()]
+    assert len(secrets) == 2
+    for service in (*PROGRAMS, *STORES):
+        container = project.ids(service)[0]
+        shown = str(project.inspect(container)["Config"]) + project.logs(container)
+        shown += project.execute(container, "cat", "/proc/1/cmdline") + project.execute(container, "cat", "/proc/1/environ")
+        assert not [secret for secret in secrets if secret in shown], service
+    # Redis asks for it.
+    assert "NOAUTH" in project.execute(project.ids("redis")[0], "redis-cli", "ping")
+
+
+async def test_clients_of_all_gateways_talk(project: Project):
+    clients = [await login(f"user{number}") for number in range(6)]
+    for other in clients[1:]:
+        await talk(clients[0], other)
+    for client in clients:
+        await client.join("room")
+    await clients[0].say("room", "everybody")
+    for client in clients:
+        await eventually(lambda c=client: [e for e in c.events if "everybody" in str(e)], "a message of the channel")
+    gateways = [f"http://{project.address(container)}:9090" for container in project.ids("gateway")]
+    assert [metric(gateway, "heliograph_gateway_connections") for gateway in gateways] == [2, 2, 2]
+    for client in clients:
+        await client.close()
+
+
+async def test_gateways_know_the_clients_addresses(project: Project):
+    """Not HAProxy's: by the PROXY protocol, which only HAProxy's network may use."""
+    proxy = project.address(project.ids("haproxy")[0])
+    raw = RawSocket(f"ws://{HOST}:{PLAIN}")
+    # What no client may send: a frame without a mask.
+    raw.flood(b"\x80\0", 2)
+
+    def told() -> set[str]:
+        return {address for container in project.ids("gateway")
+                for address in re.findall(r'"client": ?"([^"]+)"', project.logs(container))}
+    await eventually(told, "a gateway's log names the client", 20)
+    assert proxy not in told()
+    raw.close()
+
+
+async def test_tls(project: Project):
+    os.environ["SSL_CERT_FILE"] = str(project.certificate)
+    try:
+        client = await login("secure", f"wss://{HOST}:{TLS}")
+    finally:
+        del os.environ["SSL_CERT_FILE"]
+    other = await login("plain")
+    await talk(client, other)
+    await client.close()
+    await other.close()
+
+
+def slowest_discovery(count: int) -> float:
+    """The longest of so many discoveries, each over a connection of its own; one that fails raises."""
+    longest = 0.0
+    for _ in range(count):
+        started = time.monotonic()
+        assert discover(f"http://{HOST}:{PLAIN}", vid=APP.id)["web"]
+        longest = max(longest, time.monotonic() - started)
+    return longest
+
+
+async def test_no_discovery_fails_when_a_gateway_is_killed(project: Project):
+    clients = [await login(f"survivor{number}") for number in range(6)]
+    victim = project.ids("gateway")[0]
+    await asyncio.to_thread(run, ENGINE, "kill", victim)
+    longest = await asyncio.to_thread(slowest_discovery, 200)
+    print(f"\nthe longest of 200 discoveries after a gateway was killed: {longest * 1000:.0f} ms")
+    assert longest < DISCOVERY_SECONDS
+    dropped = [client for client in clients if client.closed.is_set()]
+    assert len(dropped) == 2
+    for client in dropped:
+        await come_back(client)
+    await talk(clients[0], clients[-1])
+    await talk(*dropped)
+    for client in clients:
+        await client.close()
+    await asyncio.to_thread(project.up)
+    assert len(project.ids("gateway")) == 3
+
+
+async def test_rolling_replacement(project: Project):
+    """Three new gateways join, then the old ones are stopped one by one: nobody goes offline, and discovery never fails."""
+    clients = [await login(f"rolling{number}") for number in range(6)]
+    watcher = await login("watcher")
+    old = project.ids("gateway")
+    await asyncio.to_thread(project.compose, "up", "-d", "--no-build", "--no-recreate", "--scale", "gateway=6", "gateway")
+    new = [container for container in project.ids("gateway") if container not in old]
+    assert len(new) == 3
+    for container in new:
+        await eventually(lambda c=container: asyncio.to_thread(
+            lambda: project.health(c) == "healthy"), "a new gateway is healthy", 60)
+
+    longest = 0.0
+    for container in old:
+        stopping = asyncio.create_task(asyncio.to_thread(run, ENGINE, "stop", "-t", "40", container))
+        while not stopping.done():
+            longest = max(longest, await asyncio.to_thread(slowest_discovery, 10))
+            for client in (*clients, watcher):
+                if client.closed.is_set():
+                    await come_back(client)
+        await stopping
+        await asyncio.to_thread(run, ENGINE, "rm", container)
+    print(f"\nthe longest discovery during the replacement: {longest * 1000:.0f} ms")
+    assert longest < DISCOVERY_SECONDS
+    for client in clients:
+        await talk(watcher, client)
+        await client.close()
+    await watcher.close()
+
+
+async def test_down_and_up_loses_nothing(project: Project):
+    sender = await login("keeper")
+    await sender.join("kept")
+    await sender.call("channel_set_attr", channel="kept", name="topic", value="tea")
+    await sender.call("user_set_attr", name="age", value=30)
+    for number in range(20):
+        await sender.tell("absent", f"waiting {number}")
+    await sender.close()
+    await asyncio.to_thread(project.down)
+    assert not project.ids("gateway")
+    seconds = await asyncio.to_thread(project.up)
+    print(f"\nup again in {seconds:.0f} s")
+    await asyncio.to_thread(start, project)
+    receiver = await login("absent")
+    await eventually(lambda: receiver.texts() == [f"waiting {number}" for number in range(20)], "all messages, in order")
+    await receiver.join("kept")
+    await eventually(lambda: any("tea" in str(event) for event in receiver.of_type("channel_attr_update"))
+                     or any("tea" in str(frame) for frame in receiver.frames), "the channel's attribute")
+    value = await receiver.call("user_get_attr", account="keeper", name="age")
+    assert "30" in str(value)
+    await receiver.close()

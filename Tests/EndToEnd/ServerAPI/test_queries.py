@@ -1,0 +1,120 @@
+"""Queries about users and channels, disconnects, and what the API refuses."""
+
+import json
+import socket
+from urllib.parse import urlsplit
+
+import pytest
+from apps import make_token
+from server_api import ServerAPI, create_key
+from stack_control import Stack, unique
+from waiting import eventually
+
+
+@pytest.fixture(scope="module")
+def api(stack: Stack) -> ServerAPI:
+    return ServerAPI(stack, create_key(stack)["key"])
+
+
+async def test_users(stack: Stack, people, api: ServerAPI):
+    app = stack.open_app.id
+    name = unique("ü/?#") + "%"
+    assert api.get("apps", app, "users", name).body == {"account": name, "online": False}
+    async with people(stack) as cast:
+        user = cast.exactly(name)
+        await user.login(stack.gateways[1])
+        assert api.get("apps", app, "users", name).body == {"account": name, "online": True}
+        await user.call("user_set_attr", name="mood", value="fine ☀")
+        assert api.get("apps", app, "users", name, "attributes").body == {"attributes": {"mood": "fine ☀"}}
+        assert api.get("apps", app, "users", name, "attributes", "mood").body == {"name": "mood", "value": "fine ☀"}
+        missing = api.get("apps", app, "users", name, "attributes", "none")
+        assert (missing.status, missing.code) == (404, "not_found")
+        assert api.post("apps", app, "users", name, "disconnect").body == {"account": name}
+        await eventually(user.closed.is_set, "the client is closed")
+        assert api.get("apps", app, "users", name).body["online"] is False
+    # There is nothing to end; that is no error.
+    assert api.post("apps", app, "users", name, "disconnect").status == 200
+
+
+async def test_channels(stack: Stack, people, api: ServerAPI):
+    app, room = stack.open_app.id, unique("room/of")
+    assert api.get("apps", app, "channels", room).body == {"channel": room, "members": 0}
+    async with people(stack) as cast:
+        ann, bob = await cast.members(room, "ann", "bob")
+        assert api.get("apps", app, "channels", room).body == {"channel": room, "members": 2}
+        listed = api.get("apps", app, "channels", room, "members").body
+        assert listed == {"total": 2, "members": [
+            {"account": bob.account, "uid": bob.uid}, {"account": ann.account, "uid": ann.uid}]}
+        assert len(api.get("apps", app, "channels", room, "members", query="?limit=1").body["members"]) == 1
+        assert api.get("apps", app, "channels", room, "members", ann.account).body["member"] is True
+        assert api.get("apps", app, "channels", room, "members", "eve").body["member"] is False
+
+
+async def test_tokens(stack: Stack, people, api: ServerAPI):
+    app, name = stack.token_app, unique("user")
+    made = api.post("apps", app.id, "users", name, "tokens", body={"ttl": 60})
+    assert made.status == 200
+    assert made.body["token"] == make_token(app.id, app.certificate, name, made.body["expiry"])
+    async with people(stack) as cast:
+        user = cast.exactly(name, app, token=made.body["token"])
+        await user.login(stack.gateways[0])
+    for ttl in (0, 31_536_001, "60", None):
+        refused = api.post("apps", app.id, "users", name, "tokens", body={"ttl": ttl})
+        assert (refused.status, refused.body["field"]) == (400, "ttl")
+
+
+def test_every_code_is_described_where_problems_refer_to(stack: Stack, api: ServerAPI):
+    problem = api.get("nothing")
+    assert problem.status == 404
+    described = ServerAPI(stack, "").ask("GET", *problem.body["type"].removeprefix("/v1/").split("/"))
+    assert described.status == 200
+    assert described.body == {"code": "not_found", "status": 404, "meaning": problem.body["title"]}
+
+
+@pytest.mark.parametrize(("body", "field"), [
+    ({"from": "a", "message": "x" * 8193}, "message"), ({"from": "", "message": "x"}, "from"),
+    ({"from": "a b", "message": "x"}, "from"), ({"from": "a", "message": "x", "ttl": -1}, "ttl"),
+    ({"from": "a", "message": "x", "ttl": 2_592_001}, "ttl"), ({"from": "a", "message": "x", "more": 1}, "more"),
+    ({"from": "a", "message": None}, "message"), ({"from": "a", "message": "\ud800"}, None)])
+def test_arguments_out_of_range(stack: Stack, api: ServerAPI, body: dict, field: str | None):
+    path = ("apps", stack.open_app.id, "users", unique("user"), "messages")
+    answer = api.post(*path, body=json.dumps(body).encode())
+    if field is None:
+        # A lone surrogate becomes U+FFFD, as on the WebSocket.
+        assert answer.status == 200
+        return
+    assert (answer.status, answer.code, answer.body["field"]) == (400, "invalid_argument", field)
+    assert answer.body["bound"]
+
+
+def test_what_is_no_request(stack: Stack, api: ServerAPI):
+    path = ("apps", stack.open_app.id, "users", "x", "messages")
+    for body in (b"", b"{", b"[]", b"\xff", b'{"from": "a"} x', b"[" * 100_000):
+        answer = api.post(*path, body=body)
+        assert (answer.status, answer.code) == (400, "malformed"), body[:20]
+    for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
+        assert api.post(*path, body=b"{}", headers={"Content-Type": kind}).status == 415
+    answer = api.put(*path, body={})
+    assert (answer.status, answer.headers["Allow"]) == (405, "POST")
+    assert api.post(*path, body=b" " * ((1 << 20) + 1)).status == 413
+    fitting = json.dumps({"from": "a", "message": "x"}).encode()
+    assert api.post(*path, body=fitting + b" " * ((1 << 20) - len(fitting))).status == 200
+    # Without a length, in chunks.
+    assert api.session.post(
+        api.url + "/v1/" + "/".join(path), data=(b" " * 65_536 for _ in range(17)), timeout=20,
+        headers={"Authorization": f"Bearer {api.key}", "Content-Type": "application/json"}).status_code == 413
+    assert api.get("apps", "x" * 65, "users", "u").body["field"] == "app"
+    assert api.get("apps", stack.open_app.id, "users", "x" * 129).body["field"] == "account"
+
+
+def test_bytes_that_are_no_http(api: ServerAPI):
+    """The connection ends, and the API goes on."""
+    place = urlsplit(api.url)
+    for sent in (b"\x16\x03\x01\x02\x00" * 20, b"GET /v1/key HTTP/9.9\r\n\r\n", b"GET " + b"/" * 200_000 + b" HTTP/1.1\r\n\r\n"):
+        with socket.create_connection((place.hostname, place.port), timeout=10) as connection:
+            try:
+                connection.sendall(sent)
+                assert b"200 OK" not in connection.recv(65_536)
+            except ConnectionError:
+                pass
+    assert api.get("key").status == 200

@@ -1,0 +1,149 @@
+import SignalingProtocol
+import SignalingWire
+import Testing
+
+@testable import GatewayAPILogic
+
+@Suite struct APIRequestTests {
+    private func act(_ method: String, _ target: String, _ body: String? = nil) throws -> APIAct {
+        let body = try body.map { try JSONValue.parse($0.utf8) }
+        return try APIRequest(method: method, target: target).act(body: body)
+    }
+
+    private func problem(_ method: String, _ target: String, _ body: String? = nil) -> APIProblem? {
+        do {
+            _ = try act(method, target, body)
+            return nil
+        } catch {
+            return error as? APIProblem
+        }
+    }
+
+    @Test func everyRouteIsFoundByItsTemplate() throws {
+        for route in APIRoute.allCases {
+            let path = route.template.replacing("{", with: "").replacing("}", with: "")
+            let match = try APIRouter.match(method: route.method, path: path[...])
+            #expect(match.route == route)
+            #expect(match.parameters.allSatisfy { $0.key == $0.value }, "\(route)")
+        }
+    }
+
+    @Test func namesArePercentDecoded() throws {
+        let user = UserKey(app: try AppID("a"), account: try Account("b/c:ü"))
+        #expect(try act("GET", "/v1/apps/a/users/b%2Fc%3a%C3%BC") == .getUser(user))
+        #expect(problem("GET", "/v1/apps/a/users/%FF")?.code == .malformed)
+        #expect(problem("GET", "/v1/apps/a/users/%2")?.code == .malformed)
+        #expect(problem("GET", "/v1/apps/a/users/")?.field == "account")
+        #expect(problem("GET", "/v1/apps/a/users/\(String(repeating: "x", count: 129))")?.field == "account")
+    }
+
+    @Test func unknownPathsAndMethods() {
+        #expect(problem("GET", "/v1/nothing")?.code == .notFound)
+        #expect(problem("GET", "v1/key")?.code == .notFound)
+        #expect(problem("GET", "/v1/key/")?.code == .notFound)
+        #expect(problem("DELETE", "/v1/key")?.allowed == ["GET"])
+        #expect(problem("GET", "/v1/apps/a/messages")?.code == .methodNotAllowed)
+    }
+
+    @Test func queries() throws {
+        let channel = ChannelKey(app: try AppID("a"), name: try ChannelName("c d"))
+        #expect(try act("GET", "/v1/apps/a/channels/c%20d/members?limit=7") == .listMembers(channel, limit: 7))
+        #expect(try act("GET", "/v1/apps/a/channels/c%20d/members") == .listMembers(channel, limit: 100))
+        for query in ["limit=-1", "limit=10001", "limit=x", "limit=", "limit=1&limit=2", "limits=1"] {
+            #expect(problem("GET", "/v1/apps/a/channels/c/members?\(query)")?.code == .invalidArgument, "\(query)")
+        }
+        #expect(problem("GET", "/v1/key?x=1")?.field == "x")
+    }
+
+    @Test func messages() throws {
+        let app = try AppID("a")
+        let (bob, ann) = (try Account("bob"), try Account("ann"))
+        let message = OutgoingMessage(app: app, sender: ann, receiver: .user(bob, seconds: 5), text: "hi")
+        #expect(
+            try act("POST", "/v1/apps/a/users/bob/messages", #"{"from": "ann", "message": "hi", "ttl": 5}"#)
+                == .send(message))
+        let items =
+            #"{"items": [{"user": "bob", "from": "ann", "message": "hi", "ttl": 5}, "#
+            + #"{"channel": "c", "from": "ann", "message": ""}]}"#
+        let toChannel = OutgoingMessage(
+            app: app, sender: ann, receiver: .channel(try ChannelName("c")), text: "")
+        #expect(try act("POST", "/v1/apps/a/messages", items) == .sendAll([message, toChannel]))
+        let users = #"{"users": ["bob", "ann"], "from": "ann", "message": "hi", "ttl": 5}"#
+        guard case .sendAll(let all) = try act("POST", "/v1/apps/a/broadcasts", users) else {
+            Issue.record("no broadcast")
+            return
+        }
+        #expect(all.count == 2 && all[0] == message)
+    }
+
+    @Test(arguments: [
+        (#"{"from": "ann"}"#, "message"),
+        (#"{"from": "a b", "message": "x"}"#, "from"),
+        (#"{"message": "x"}"#, "from"),
+        (#"{"from": "ann", "message": 5}"#, "message"),
+        (#"{"from": "ann", "message": "x", "ttl": -1}"#, "ttl"),
+        (#"{"from": "ann", "message": "x", "ttl": 2592001}"#, "ttl"),
+        (#"{"from": "ann", "message": "x", "ttl": 1.5}"#, "ttl"),
+        (#"{"from": "ann", "message": "x", "tll": 1}"#, "tll"),
+        (#"{"from": "ann", "message": "x", "message": "y"}"#, "message"),
+    ])
+    func wrongMembersAreNamed(_ body: String, _ field: String) {
+        let found = problem("POST", "/v1/apps/a/users/bob/messages", body)
+        #expect(found?.code == .invalidArgument)
+        #expect(found?.field == field)
+        #expect(found?.bound?.isEmpty == false)
+    }
+
+    @Test func bounds() {
+        func message(_ bytes: Int) -> String {
+            #"{"from": "ann", "message": ""# + String(repeating: "x", count: bytes) + #""}"#
+        }
+        #expect(problem("POST", "/v1/apps/a/users/bob/messages", message(8192)) == nil)
+        #expect(problem("POST", "/v1/apps/a/users/bob/messages", message(8193))?.field == "message")
+        func users(_ count: Int) -> String {
+            let names = (0..<count).map { #""u\#($0)""# }.joined(separator: ",")
+            return #"{"from": "ann", "message": "", "users": [\#(names)]}"#
+        }
+        #expect(problem("POST", "/v1/apps/a/broadcasts", users(1000)) == nil)
+        #expect(problem("POST", "/v1/apps/a/broadcasts", users(1001))?.field == "users")
+        #expect(problem("POST", "/v1/apps/a/broadcasts", users(0))?.field == "users")
+        let both = #"{"items": [{"user": "u", "channel": "c", "from": "a", "message": ""}]}"#
+        #expect(problem("POST", "/v1/apps/a/messages", both)?.field == "items[0]")
+        let wrong = #"{"items": [{"user": "u", "from": "a", "message": ""}, {"user": "", "from": "a", "message": ""}]}"#
+        #expect(problem("POST", "/v1/apps/a/messages", wrong)?.field == "items[1].user")
+        #expect(problem("POST", "/v1/apps/a/messages", "[]")?.code == .malformed)
+        let waits = #"{"items": [{"channel": "c", "from": "a", "message": "", "ttl": 1}]}"#
+        #expect(problem("POST", "/v1/apps/a/messages", waits)?.field == "items[0].ttl")
+    }
+
+    @Test func attributes() throws {
+        let user = UserKey(app: try AppID("a"), account: try Account("bob"))
+        let name = try AttributeName("n")
+        func change(_ value: String?, _ expectation: AttributeExpectation) -> APIAct {
+            .changeUserAttribute(
+                ChangeUserAttribute(user: user, name: name, value: value, expectation: expectation))
+        }
+        let path = "/v1/apps/a/users/bob/attributes/n"
+        #expect(try act("PUT", path, #"{"value": "v"}"#) == change("v", .any))
+        #expect(try act("PUT", path, #"{"value": "v", "expected": null}"#) == change("v", .absent))
+        #expect(try act("PUT", path, #"{"value": "", "expected": "w"}"#) == change("", .value("w")))
+        #expect(try act("DELETE", path) == change(nil, .any))
+        #expect(problem("PUT", path, #"{"expected": "w"}"#)?.field == "value")
+        #expect(problem("PUT", path, #"{"value": "v", "expected": 1}"#)?.field == "expected")
+        let long = String(repeating: "x", count: 8097)
+        #expect(problem("PUT", path, #"{"value": "\#(long)"}"#)?.field == "value")
+    }
+
+    @Test func idempotencyKeys() throws {
+        let first = try IdempotentRequest("k", key: "id", request: "POST /a\n{}")
+        #expect(try IdempotentRequest("k", key: "id", request: "POST /a\n{}") == first)
+        #expect(try IdempotentRequest("k", key: "id", request: "POST /a\n{ }").digest != first.digest)
+        #expect(first.command(0) != first.command(1))
+        #expect(try IdempotentRequest("l", key: "id", request: "POST /a\n{}").command(0) != first.command(0))
+        #expect(throws: APIProblem.self) { try IdempotentRequest("", key: "id", request: "") }
+        #expect(throws: APIProblem.self) { try IdempotentRequest("a b", key: "id", request: "") }
+        #expect(throws: APIProblem.self) {
+            try IdempotentRequest(String(repeating: "k", count: 129), key: "id", request: "")
+        }
+    }
+}

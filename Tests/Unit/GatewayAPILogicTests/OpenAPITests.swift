@@ -1,0 +1,69 @@
+import FoundationEssentials
+import SignalingProtocol
+import SignalingWire
+import Testing
+
+@testable import GatewayAPILogic
+
+/// `Docs/openapi.json` lists the operations that there are, and no others.
+@Suite struct OpenAPITests {
+    private let file: JSONValue
+
+    init() throws {
+        let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        let bytes = try #require(FileManager.default.contents(atPath: "/\(root)/Docs/openapi.json"))
+        file = try JSONValue.parse(bytes)
+    }
+
+    private static func members(_ value: JSONValue?) -> [JSONMember] {
+        if case .object(let members)? = value { members } else { [] }
+    }
+
+    @Test func everyRouteIsInTheFileAndBack() {
+        var listed: [String: String] = [:]
+        for path in Self.members(file["paths"]) {
+            for method in Self.members(path.value) {
+                listed[method.value["operationId"]?.string ?? "none"] = "\(method.name.uppercased()) \(path.name)"
+            }
+        }
+        let routes = APIRoute.allCases.map { ($0.rawValue, "\($0.method) \($0.template)") }
+        #expect(listed == Dictionary(uniqueKeysWithValues: routes))
+    }
+
+    @Test func scopesBodiesAndRepetitions() {
+        for path in Self.members(file["paths"]) {
+            for method in Self.members(path.value) {
+                guard let route = APIRoute(rawValue: method.value["operationId"]?.string ?? "") else { continue }
+                let text = method.value["description"]?.string ?? ""
+                if let scope = route.scope { #expect(text.hasSuffix("Scope: `\(scope.rawValue)`."), "\(route)") }
+                #expect((method.value["requestBody"] != nil) == route.hasBody, "\(route)")
+                let isRepeatable = method.value["parameters"]?.compactText.contains("IdempotencyKey") == true
+                #expect(isRepeatable == route.isWrite, "\(route)")
+                #expect((method.value["security"] != nil) == route.isPublic, "\(route)")
+            }
+        }
+    }
+
+    @Test func boundsAreThoseOfTheServer() {
+        let schemas = file["components"]?["schemas"]
+        func bound(_ schema: String, _ name: String) -> Int64? { schemas?[schema]?[name]?.integer }
+        #expect(bound("Account", "maxLength") == Int64(Limits.accountBytes))
+        #expect(bound("Channel", "maxLength") == Int64(Limits.channelNameBytes))
+        #expect(bound("AttributeName", "maxLength") == Int64(Limits.attributeNameBytes))
+        #expect(bound("AttributeValue", "maxLength") == Int64(Limits.attributeValueBytes))
+        #expect(bound("Message", "maxLength") == Int64(Limits.messageBytes))
+        #expect(bound("Seconds", "maximum") == Int64(Limits.messageTimeToLive))
+        let items = schemas?["Batch"]?["properties"]?["items"]?["maxItems"]?.integer
+        let users = schemas?["Broadcast"]?["properties"]?["users"]?["maxItems"]?.integer
+        #expect(items == Int64(APIAct.messagesBound) && users == items)
+    }
+
+    @Test func docsListEveryCode() throws {
+        let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        let bytes = try #require(FileManager.default.contents(atPath: "/\(root)/Docs/api.md"))
+        let page = String(decoding: bytes, as: UTF8.self)
+        for code in APIErrorCode.allCases {
+            #expect(page.contains("| \(code.status) | `\(code.rawValue)` | \(code.meaning) |"), "\(code)")
+        }
+    }
+}
