@@ -68,6 +68,7 @@ async def test_a_restored_cluster_has_what_was_saved(make_stack, people, tmp_pat
         for text in texts:
             await alice.tell(bob.account, text)
         await eventually(lambda: stack.sql("SELECT 1 FROM channels WHERE channel = 'room' AND members = 1"), "the mirror follows")
+        await eventually(lambda: stack.sql("SELECT logins FROM logins_by_day") == [["2"]], "both logins are counted")
 
         saved = tmp_path / "saved"
         # In a thread, so that clients go on to answer pings.
