@@ -4,11 +4,14 @@ import json
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# What the names of the result files of second attempts begin with.
+SECOND = "second-attempt"
 
 
 def run(check: Callable[[], list[str]], self_test: Callable[[], list[str]]) -> int:
@@ -60,3 +63,20 @@ def tree(files: dict[str, str]) -> Iterator[Path]:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text, encoding="utf-8")
         yield root
+
+
+def results(file: Path) -> Iterator[tuple[str, ElementTree.Element]]:
+    """The tests of a runner's XML file: a pytest node id from the root or, for Swift, SUITE/NAME; and what the file says of it."""
+    for case in ElementTree.parse(file).getroot().iter("testcase"):
+        place, name = case.get("classname", ""), case.get("name", "")
+        if place.startswith("Tests."):
+            # A class is written with a capital, a module is not.
+            modules = [part for part in place.split(".")[1:] if not part.startswith("Test")]
+            classes = [part for part in place.split(".")[1:] if part.startswith("Test")]
+            yield "::".join(["/".join(["Tests", *modules]) + ".py", *classes, name]), case
+        else:
+            yield f"{place.split('.')[-1]}/{name.split('(')[0].strip('`')}", case
+
+
+def failed(case: ElementTree.Element) -> bool:
+    return any(child.tag in ("failure", "error") for child in case)
