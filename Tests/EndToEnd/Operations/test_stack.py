@@ -292,3 +292,11 @@ def test_redis_writes_to_the_disk_as_it_is_told(make_stack, monkeypatch):
     monkeypatch.setenv("HELIOGRAPH_REDIS_FSYNC", "sometimes")
     with pytest.raises(AssertionError, match="everysec, always or no"):
         make_stack(gateways=0)
+
+
+def test_the_environment_leads_heliographctl_to_the_stack(stack: Stack):
+    lines = stack.run("environment").stdout
+    done = subprocess.run(["bash", "-c", f"{lines}\nheliographctl app list"], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0 and stack.open_app.id in done.stdout, done.stderr
+    done = subprocess.run(["bash", "-c", f"{lines}\necho $HELIOGRAPH_URL $HELIOGRAPH_API_URL"], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [stack.endpoints["gateways"][0]["http"], stack.endpoints["api"][0]]
