@@ -2,6 +2,7 @@
 
 import json
 import socket
+import time
 from urllib.parse import urlsplit
 
 import pytest
@@ -118,3 +119,26 @@ def test_bytes_that_are_no_http(api: ServerAPI):
             except ConnectionError:
                 pass
     assert api.get("key").status == 200
+
+
+@pytest.mark.parametrize("key", ["", "Authorization: Bearer {key}\r\n"])
+def test_a_body_that_does_not_end(api: ServerAPI, key: str):
+    """It is dropped, with or without a valid key, and its connection ends."""
+    place = urlsplit(api.url)
+    with socket.create_connection((place.hostname, place.port), timeout=20) as connection:
+        connection.sendall(
+            f"POST /v1/key HTTP/1.1\r\nHost: x\r\n{key.format(key=api.key)}Transfer-Encoding: chunked\r\n\r\n".encode())
+        part = b"10000\r\n" + b" " * 65_536 + b"\r\n"
+        until = time.monotonic() + 20
+        with pytest.raises(ConnectionError):
+            while time.monotonic() < until:
+                connection.sendall(part)
+    assert api.get("key").status == 200
+
+
+def test_a_body_that_nobody_needs_leaves_the_connection_usable(api: ServerAPI):
+    place = urlsplit(api.url)
+    with socket.create_connection((place.hostname, place.port), timeout=20) as connection:
+        for _ in range(3):
+            connection.sendall(b"POST /v1/key HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello")
+            assert connection.recv(65_536).startswith(b"HTTP/1.1 405")

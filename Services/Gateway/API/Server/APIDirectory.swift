@@ -12,7 +12,8 @@ actor APIDirectory {
     static let freshness = Duration.seconds(5)
     /// The largest number of keys or apps that are cached; of those in use there are fewer.
     private static let bound = 4096
-    /// Ids of keys or apps per second about which presence is asked at most: most of more would be invented.
+    /// Unknown ids of keys or apps per second about which presence is asked at most: most of more would be invented. Those that
+    /// were found before are always asked about, so that inventing ids keeps no valid key out.
     private static let questionsPerSecond = 200
 
     private struct Entry<Value: Sendable> {
@@ -71,7 +72,7 @@ actor APIDirectory {
         if let asked = askedApps[app] {
             task = asked
         } else {
-            try takeQuestion()
+            if apps[app]?.value == nil { try takeQuestion() }
             let shard = shards.next()
             task = Task { await Self.result { () throws(SignalingError) in try await shard.ask(GetApp(app: app)) } }
             askedApps[app] = task
@@ -79,7 +80,7 @@ actor APIDirectory {
         let answer = await task.value
         askedApps[app] = nil
         let value = try Self.found(answer, missing: .unknownApp)
-        if apps.count >= Self.bound { apps = apps.filter { Self.isFresh($0.value.askedAt) } }
+        if apps.count >= Self.bound { Self.makeRoom(in: &apps) }
         apps[app] = Entry(value: value, askedAt: .now)
         return value
     }
@@ -90,7 +91,7 @@ actor APIDirectory {
         if let asked = askedKeys[id] {
             task = asked
         } else {
-            try takeQuestion()
+            if keys[id]?.value == nil { try takeQuestion() }
             let shard = shards.next()
             task = Task { await Self.result { () throws(SignalingError) in try await shard.ask(GetAPIKey(id: id)) } }
             askedKeys[id] = task
@@ -99,7 +100,7 @@ actor APIDirectory {
         askedKeys[id] = nil
         let value = try Self.found(answer, missing: .unknownKey)
         if keys.count >= Self.bound {
-            keys = keys.filter { Self.isFresh($0.value.askedAt) }
+            Self.makeRoom(in: &keys)
             rates = rates.filter { keys[$0.key] != nil }
         }
         keys[id] = Entry(value: value, askedAt: .now)
@@ -121,6 +122,12 @@ actor APIDirectory {
         _ ask: () async throws(SignalingError) -> Value
     ) async -> Result<Value, SignalingError> {
         do throws(SignalingError) { return .success(try await ask()) } catch { return .failure(error) }
+    }
+
+    /// Forgets what was not found, and then, if that is too little, what was found longest ago.
+    private static func makeRoom<ID: Hashable, Value: Sendable>(in cache: inout [ID: Entry<Value>]) {
+        cache = cache.filter { $0.value.value != nil }
+        if cache.count >= bound { cache = cache.filter { isFresh($0.value.askedAt) } }
     }
 
     private static func isFresh(_ time: ContinuousClock.Instant) -> Bool { time.duration(to: .now) < freshness }

@@ -13,8 +13,21 @@ struct APIResponder: HTTPResponder {
     /// The largest body in bytes.
     static let bodyBound = 1 << 20
 
+    /// How long a request's body may take to arrive. Reads with a pause of less than the idle time would otherwise hold a
+    /// connection for ever, without a key.
+    private static let bodyPatience = TimeAmount.seconds(30)
+    /// How long a client may still send after it was told that its body is too large.
+    private static let farewell = TimeAmount.seconds(5)
+
+    /// The connection of a request.
     struct Context: InitializableFromSource {
-        init(source: ApplicationRequestContextSource) {}
+        fileprivate let channel: any Channel
+
+        init(source: ApplicationRequestContextSource) { channel = source.channel }
+
+        fileprivate func close(in time: TimeAmount) -> Scheduled<Void> {
+            channel.eventLoop.scheduleTask(in: time) { [channel] in channel.close(promise: nil) }
+        }
     }
 
     private let directory: APIDirectory
@@ -31,16 +44,51 @@ struct APIResponder: HTTPResponder {
         APIMetrics.shared.requests.increment()
         var rate: RequestRate.State?
         let answer: APIAnswer
+        var isBodyRead = false
+        let patience = Self.mayHaveBody(request) ? context.close(in: Self.bodyPatience) : nil
         do throws(APIProblem) {
-            answer = try await self.answer(request, &rate)
+            answer = try await self.answer(request, &rate, &isBodyRead, patience)
         } catch {
             Self.count(error)
             answer = APIAnswer(error)
         }
-        return Self.response(answer, rate)
+        var response = Self.response(answer, rate)
+        if let patience {
+            if !isBodyRead {
+                let isRead = await Self.drop(request.body)
+                if !isRead {
+                    response.headers[.connection] = "close"
+                    _ = context.close(in: Self.farewell)
+                }
+            }
+            patience.cancel()
+        }
+        return response
     }
 
-    private func answer(_ request: Request, _ rate: inout RequestRate.State?) async throws(APIProblem) -> APIAnswer {
+    private static func mayHaveBody(_ request: Request) -> Bool {
+        if let length = request.headers[.contentLength] { return length != "0" }
+        return request.headers[.transferEncoding] != nil
+    }
+
+    /// Reads a body that nobody needs, so that the next request of the connection can be read.
+    /// - Returns: false when it is too large, so that the connection must end.
+    private static func drop(_ body: RequestBody) async -> Bool {
+        var bytes = 0
+        do {
+            for try await part in body {
+                bytes += part.readableBytes
+                guard bytes <= bodyBound else { return false }
+            }
+        } catch {
+            return false
+        }
+        return true
+    }
+
+    private func answer(
+        _ request: Request, _ rate: inout RequestRate.State?, _ isBodyRead: inout Bool, _ patience: Scheduled<Void>?
+    ) async throws(APIProblem) -> APIAnswer {
         let target = request.head.path ?? "/"
         let call = try APIRequest(method: request.method.rawValue, target: target)
         if call.route.isPublic {
@@ -56,6 +104,10 @@ struct APIResponder: HTTPResponder {
         let key = admission.key
         try await check(call, key)
         let body = try await Self.body(of: request, for: call.route)
+        if body != nil {
+            isBodyRead = true
+            patience?.cancel()
+        }
         let act = try call.act(body: body.map { bytes throws(APIProblem) in try Self.json(bytes) })
         if act.cost > 1 { rate = await directory.charge(act.cost, to: key) }
         guard let write = try Self.write(request, call.route, target, body, key) else {
