@@ -47,6 +47,11 @@ class ServerAPI:
         got = self.session.request(method, self.url + target, data=data, headers=sent, timeout=SECONDS)
         return Answer(got.status_code, got.json() if got.content else {}, dict(got.headers))
 
+    @staticmethod
+    def escape(text: str) -> str:
+        """A text as the value of a parameter."""
+        return quote(text, safe="")
+
     def get(self, *path: str, **more) -> Answer:
         return self.ask("GET", *path, **more)
 

@@ -94,6 +94,8 @@ package struct PresenceService: ServiceDeclaration {
         }
         let keys = APIKeyRegistry(store: APIKeyStore(pool: resources.pool))
         router.on(GetAPIKey.self) { command, _ async throws(SignalingError) in try await keys.key(command.id) }
+        let lists = RecordLists(store: RecordListStore(pool: resources.pool))
+        router.on(ListRecords.self) { command, _ async throws(SignalingError) in try await lists.page(command) }
         return router
     }
 }

@@ -55,6 +55,40 @@ import Testing
         #expect(problem("GET", "/v1/key?x=1")?.field == "x")
     }
 
+    @Test func lists() throws {
+        let app = try AppID("a")
+        func list(_ list: ListRecords.List, prefix: String = "", after: String = "", limit: Int = 100) -> APIAct {
+            .list(ListRecords(list, app: app, prefix: prefix, after: after, limit: limit))
+        }
+        #expect(try act("GET", "/v1/apps?limit=1000&after=b") == .list(ListRecords(.apps, after: "b", limit: 1000)))
+        #expect(try act("GET", "/v1/apps/a/users") == list(.online))
+        #expect(try act("GET", "/v1/apps/a/users?state=all&prefix=%C3%BC") == list(.users, prefix: "ü"))
+        #expect(try act("GET", "/v1/apps/a/channels?after=x+y&limit=1") == list(.channels, after: "x y", limit: 1))
+        #expect(try act("GET", "/v1/apps/a/calls?after=17.c.1") == list(.calls, after: "17.c.1"))
+        #expect(try act("GET", "/v1/apps/a/calls?state=open") == list(.open))
+        #expect(try act("GET", "/v1/apps/a/usage?days=366") == .getUsage(ListRecords(.usage, app: app, limit: 366)))
+        #expect(try act("GET", "/v1/processes") == .listProcesses)
+        var members = ListRecords(.members, app: app, limit: 100)
+        members.channel = try ChannelName("c")
+        #expect(try act("GET", "/v1/apps/a/channels/c/members?after=") == .list(members))
+    }
+
+    @Test(arguments: [
+        ("users?limit=0", "limit"), ("users?limit=1001", "limit"), ("users?state=offline", "state"),
+        ("users?prefix=\(String(repeating: "x", count: 129))", "prefix"), ("users?prefix=%00", "prefix"),
+        ("users?after=\(String(repeating: "x", count: 1025))", "after"), ("channels?after=%C2%85", "after"),
+        ("channels?state=all", "state"), ("channels/c/members?after=&limit=1001", "limit"),
+        ("channels/c/members?after=&limit=0", "limit"), ("calls?after=x", "after"), ("calls?after=-1.x", "after"),
+        ("calls?after=253402300800000000.x", "after"), ("calls?state=ended", "state"), ("calls?prefix=x", "prefix"),
+        ("usage?days=0", "days"), ("usage?days=367", "days"),
+    ])
+    func listsOutOfRange(_ target: String, _ field: String) {
+        let found = problem("GET", "/v1/apps/a/\(target)")
+        #expect(found?.code == .invalidArgument)
+        #expect(found?.field == field)
+        #expect(found?.bound?.isEmpty == false)
+    }
+
     @Test func messages() throws {
         let app = try AppID("a")
         let (bob, ann) = (try Account("bob"), try Account("ann"))

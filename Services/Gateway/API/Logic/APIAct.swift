@@ -4,6 +4,9 @@ package import SignalingProtocol
 package enum APIAct: Equatable, Sendable {
     case describeError(APIErrorCode)
     case describeKey
+    case listProcesses
+    case list(ListRecords)
+    case getUsage(ListRecords)
     case send(OutgoingMessage)
     /// Messages whose outcomes are reported one by one.
     case sendAll([OutgoingMessage])
@@ -25,8 +28,15 @@ package enum APIAct: Equatable, Sendable {
     package static let messagesBound = 1000
     /// The range of a token's life in seconds: up to a year.
     package static let tokenSeconds = 1...31_536_000
-    /// Members of one page at most.
+    /// The latest members that are listed at once, at most.
     package static let membersBound = 10_000
+    /// Records of a page.
+    package static let pageRecords = 1...1000
+    /// Bytes of a page's position, and of what names begin with.
+    package static let positionBytes = 0...1024
+    package static let prefixBytes = 0...128
+    /// Days of usage.
+    package static let usageDays = 1...366
 
     /// How many requests of the key's rate it counts as.
     package var cost: Int {

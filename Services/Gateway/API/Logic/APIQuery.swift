@@ -28,6 +28,24 @@ struct APIQuery {
         PercentEscape.unescape(String(text.replacing("+", with: " ")), allowsLowerCase: true)
     }
 
+    /// A text of so many bytes without control characters; nil where it is missing.
+    func text(_ name: String, bytes: ClosedRange<Int>) throws(APIProblem) -> String? {
+        guard let text = values.first(where: { $0.name == name })?.value else { return nil }
+        let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        guard bytes.contains(text.utf8.count), isPlain else {
+            throw APIProblem.invalid(
+                name, "\(bytes.lowerBound)...\(bytes.upperBound) bytes without control characters")
+        }
+        return text
+    }
+
+    /// One of several words; the first where it is missing.
+    func word(_ name: String, of words: [String]) throws(APIProblem) -> String {
+        guard let text = values.first(where: { $0.name == name })?.value else { return words[0] }
+        guard words.contains(text) else { throw APIProblem.invalid(name, words.joined(separator: " or ")) }
+        return text
+    }
+
     /// A whole number; `standard` where it is missing.
     func integer(_ name: String, in range: ClosedRange<Int>, standard: Int) throws(APIProblem) -> Int {
         guard let text = values.first(where: { $0.name == name })?.value else { return standard }

@@ -27,7 +27,7 @@ package struct APIRequest: Sendable {
     /// - Parameter body: nil when the operation has none.
     /// - Throws: ``APIProblem`` with ``APIErrorCode/invalidArgument`` or ``APIErrorCode/malformed``.
     package func act(body: JSONValue?) throws(APIProblem) -> APIAct {
-        let query = try APIQuery(query, known: route == .listMembers ? ["limit"] : [])
+        let query = try APIQuery(query, known: route.parameters)
         switch route {
         case .getError:
             guard let code = APIErrorCode(rawValue: match.parameters["code"] ?? "") else {
@@ -35,6 +35,8 @@ package struct APIRequest: Sendable {
             }
             return .describeError(code)
         case .getKey: return .describeKey
+        case .listProcesses: return .listProcesses
+        case .listApps, .listCalls, .listUsers, .listChannels, .getUsage: return try listing(query)
         case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast: return try sending(body ?? .null)
         case .getUser: return .getUser(try user())
         case .disconnectUser: return .disconnect(try user())
@@ -50,6 +52,7 @@ package struct APIRequest: Sendable {
                 ChangeUserAttribute(user: try user(), name: try name(), value: value, expectation: expectation))
         case .getChannel: return .getChannel(try channel())
         case .listMembers:
+            if let list = try membersByName(query) { return list }
             return .listMembers(
                 try channel(), limit: try query.integer("limit", in: 0...APIAct.membersBound, standard: 100))
         case .getMember: return .getMember(try channel(), try account())

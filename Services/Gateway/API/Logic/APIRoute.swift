@@ -4,6 +4,11 @@ package import SignalingProtocol
 package enum APIRoute: String, CaseIterable, Sendable {
     case getError
     case getKey
+    case listProcesses
+    case listApps
+    case getUsage
+    case listCalls
+    case listUsers
     case sendMessage
     case sendChannelMessage
     case sendMessages
@@ -15,6 +20,7 @@ package enum APIRoute: String, CaseIterable, Sendable {
     case getUserAttribute
     case setUserAttribute
     case deleteUserAttribute
+    case listChannels
     case getChannel
     case listMembers
     case getMember
@@ -26,8 +32,9 @@ package enum APIRoute: String, CaseIterable, Sendable {
     /// The HTTP method.
     package var method: String {
         switch self {
-        case .getError, .getKey, .getUser, .listUserAttributes, .getUserAttribute, .getChannel, .listMembers,
-            .getMember, .listChannelAttributes, .getChannelAttribute:
+        case .getError, .getKey, .listProcesses, .listApps, .getUsage, .listCalls, .listUsers, .listChannels, .getUser,
+            .listUserAttributes, .getUserAttribute, .getChannel, .listMembers, .getMember, .listChannelAttributes,
+            .getChannelAttribute:
             "GET"
         case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast, .disconnectUser, .mintToken: "POST"
         case .setUserAttribute, .setChannelAttribute: "PUT"
@@ -40,6 +47,12 @@ package enum APIRoute: String, CaseIterable, Sendable {
         switch self {
         case .getError: "/v1/errors/{code}"
         case .getKey: "/v1/key"
+        case .listProcesses: "/v1/processes"
+        case .listApps: "/v1/apps"
+        case .getUsage: "/v1/apps/{app}/usage"
+        case .listCalls: "/v1/apps/{app}/calls"
+        case .listUsers: "/v1/apps/{app}/users"
+        case .listChannels: "/v1/apps/{app}/channels"
         case .sendMessages: "/v1/apps/{app}/messages"
         case .broadcast: "/v1/apps/{app}/broadcasts"
         case .sendMessage: "/v1/apps/{app}/users/{account}/messages"
@@ -63,8 +76,8 @@ package enum APIRoute: String, CaseIterable, Sendable {
     package var scope: APIScope? {
         switch self {
         case .getError, .getKey: nil
-        case .getUser, .listUserAttributes, .getUserAttribute, .getChannel, .listMembers, .getMember,
-            .listChannelAttributes, .getChannelAttribute:
+        case .listProcesses, .listApps, .getUsage, .listCalls, .listUsers, .listChannels, .getUser, .listUserAttributes,
+            .getUserAttribute, .getChannel, .listMembers, .getMember, .listChannelAttributes, .getChannelAttribute:
             .read
         case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast: .send
         case .disconnectUser, .mintToken, .setUserAttribute, .deleteUserAttribute, .setChannelAttribute,
@@ -72,6 +85,9 @@ package enum APIRoute: String, CaseIterable, Sendable {
             .admin
         }
     }
+
+    /// Whether the key must be one of the cluster, because the operation is about all apps.
+    package var needsClusterKey: Bool { self == .listProcesses || self == .listApps }
 
     /// Whether the operation needs no key.
     package var isPublic: Bool { self == .getError }
@@ -82,9 +98,9 @@ package enum APIRoute: String, CaseIterable, Sendable {
         case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast, .mintToken, .setUserAttribute,
             .setChannelAttribute:
             true
-        case .getError, .getKey, .getUser, .disconnectUser, .listUserAttributes, .getUserAttribute,
-            .deleteUserAttribute, .getChannel, .listMembers, .getMember, .listChannelAttributes,
-            .getChannelAttribute, .deleteChannelAttribute:
+        case .getError, .getKey, .listProcesses, .listApps, .getUsage, .listCalls, .listUsers, .listChannels, .getUser,
+            .disconnectUser, .listUserAttributes, .getUserAttribute, .deleteUserAttribute, .getChannel, .listMembers,
+            .getMember, .listChannelAttributes, .getChannelAttribute, .deleteChannelAttribute:
             false
         }
     }

@@ -1,4 +1,5 @@
 internal import GatewayAPILogic
+internal import RedisStore
 internal import ServiceKit
 internal import ServiceMetrics
 internal import SignalingProtocol
@@ -32,6 +33,17 @@ struct APIPerformer: Sendable {
         switch act {
         case .describeError(let code): return Self.description(of: code)
         case .describeKey: return key.map(Self.description) ?? .null
+        case .listProcesses: return try await processes()
+        case .list(let list):
+            let page = try await shards.next().ask(list)
+            return .object([
+                JSONMember(Self.name(of: list.list), try Self.records(page)),
+                JSONMember("next", page.next.map { .string($0) } ?? .null),
+            ])
+        case .getUsage(let list):
+            guard case .array(let found) = try Self.records(try await shards.next().ask(list)), let usage = found.first
+            else { throw APIProblem(.notFound, "there is no such app", field: "app") }
+            return usage
         case .send(let message):
             let outcome = try await send([message], write)[0]
             return .object([Self.member(try outcome.get())])
@@ -79,6 +91,44 @@ struct APIPerformer: Sendable {
             return .object([
                 JSONMember("account", .string(account.rawValue)), JSONMember("member", .bool(status.isMember)),
             ])
+        }
+    }
+
+    private func processes() async throws(SignalingError) -> JSONValue {
+        let running = try await RunningInstances.list(shards.next().redis)
+        let processes = running.map { instance -> JSONValue in
+            .object([
+                JSONMember("id", .string(instance.id)), JSONMember("kind", .string(instance.record.kind)),
+                JSONMember("version", .string(instance.record.version)), Self.number("level", instance.record.level),
+                JSONMember("host", .string(instance.record.host)),
+                Self.number("since", instance.record.since.milliseconds / 1000),
+            ])
+        }
+        let level = running.map(\.record.level).min()
+        return .object([
+            JSONMember("processes", .array(processes)),
+            JSONMember("clusterLevel", level.map { .number(String($0)) } ?? .null),
+            Self.number("time", WallClock.seconds),
+        ])
+    }
+
+    /// What a list is called in the answer.
+    private static func name(of list: ListRecords.List) -> String {
+        switch list {
+        case .apps: "apps"
+        case .users, .online: "users"
+        case .channels: "channels"
+        case .members: "members"
+        case .calls, .open: "calls"
+        case .usage: "usage"
+        }
+    }
+
+    private static func records(_ page: RecordPage) throws(SignalingError) -> JSONValue {
+        do {
+            return try JSONValue.parse(page.records.utf8)
+        } catch {
+            throw .unreadableAnswer
         }
     }
 

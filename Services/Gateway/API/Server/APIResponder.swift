@@ -121,6 +121,9 @@ struct APIResponder: HTTPResponder {
         if let scope = call.route.scope, !key.scopes.contains(scope) {
             throw APIProblem(.forbidden, "the key does not have the scope", bound: scope.rawValue)
         }
+        if call.route.needsClusterKey, key.app != nil {
+            throw APIProblem(.forbidden, "the operation needs a key of the cluster", bound: "a cluster key")
+        }
         guard let app = try call.app() else { return }
         // Before the app is looked up: a key of another app does not learn which apps there are.
         if let own = key.app, own != app { throw APIProblem(.forbidden, "the key is for another app") }

@@ -37,6 +37,10 @@ import Testing
 
         try comesBack(GetApp(app: app))
         try comesBack(GetAPIKey(id: "0123456789abcdef"))
+        for list in ListRecords.List.allCases {
+            try comesBack(ListRecords(list, app: app, channel: channel, prefix: accountText, after: "a.1", limit: 9))
+        }
+        try comesBack(ListRecords(.apps, limit: 1000))
         try comesBack(OpenSession(gateway: gateway, line: line, device: "", push: true, tokenExpiry: 99))
         try comesBack(ResumeSession(gateway: gateway, line: line))
         try comesBack(DetachSession(gateway: gateway, user: user, session: session))
