@@ -211,15 +211,19 @@ let package = Package(
             ],
             main: [lifecycle])
         + [
-            // The server API, served by the gateway.
+            // The server API, the console and the playground, served by the gateway.
+            .target(
+                name: "GatewayPages", path: "Services/Gateway/Pages",
+                resources: [.embedInCode("Common"), .embedInCode("Playground")], swiftSettings: strict),
             .target(
                 name: "GatewayAPILogic", dependencies: ["SignalingProtocol", "SignalingTokens", "SignalingWire"],
                 path: "Services/Gateway/API/Logic", swiftSettings: strict),
             .target(
                 name: "GatewayAPIServer",
                 dependencies: [
-                    "GatewayAPILogic", "ClusterState", "RedisStore", "MessageStore", "ServiceKit", "SignalingProtocol",
-                    "ServiceMetrics", "SignalingTokens", "SignalingWire", hummingbird, hummingbirdCore, httpTypes,
+                    "GatewayAPILogic", "GatewayPages", "ClusterState", "RedisStore", "MessageStore", "ServiceKit",
+                    "SignalingProtocol", "ServiceMetrics", "SignalingTokens", "SignalingWire", hummingbird,
+                    hummingbirdCore, httpTypes,
                     nioCore, logging,
                     lifecycle,
                 ],

@@ -68,6 +68,7 @@ def service_member(record: Record, kind: str, number: int, http_port: int, ports
             "HELIOGRAPH_GATEWAY_PUBLIC_PORT": str(ports[0]),
             "HELIOGRAPH_GATEWAY_API_HOST": member.address,
             "HELIOGRAPH_GATEWAY_API_PORT": str(ports[API_PORT]),
+            "HELIOGRAPH_GATEWAY_API_PAGES": "true",
             "HELIOGRAPH_GATEWAY_EVENT_LOOPS": "1",
             # No load balancer has to notice that it stops.
             "HELIOGRAPH_GATEWAY_LINGER": "0s",

@@ -1,5 +1,7 @@
 package import GatewayAPIServer
 internal import NIOCore
+internal import NIOHTTP1
+internal import ServiceKit
 internal import Synchronization
 
 /// The server API, which sends its commands and messages through the shards.
@@ -11,7 +13,13 @@ extension GatewayService {
     /// shards still answer.
     package var api: APIService? {
         configuration.api.map { settings in
-            APIService(configuration: settings, group: group, logger: logger) { try await self.readyShards() }
+            APIService(
+                configuration: settings, group: group, logger: logger,
+                discovery: { [discovery] target in
+                    let answer = await discovery.answer(to: target)
+                    return DiscoveryAnswer(status: Int(answer.status.code), body: answer.body)
+                },
+                shards: { try await self.readyShards() })
         }
     }
 

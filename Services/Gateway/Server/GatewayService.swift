@@ -22,7 +22,7 @@ package final class GatewayService: Service {
 
     let configuration: GatewayConfiguration
     let logger: Logger
-    private let discovery: Discovery
+    let discovery: Discovery
     let shards: [GatewayShard]
     let group: MultiThreadedEventLoopGroup
     private let cluster: ClusterInstance

@@ -8,19 +8,23 @@ internal import ServiceLifecycle
 package struct APIService: Service {
     private let configuration: APIConfiguration
     private let shards: @Sendable () async throws -> [APIShard]
+    private let discovery: @Sendable (String) async -> DiscoveryAnswer
     private let group: any EventLoopGroup
     private let logger: Logger
 
     /// - Parameters:
     ///   - group: where connections are served.
+    ///   - discovery: answers `/getaddr` for the playground, given the request's target.
     ///   - shards: waits until the gateway's event loops can be used, and returns them; at least one.
     package init(
         configuration: APIConfiguration, group: any EventLoopGroup, logger: Logger,
+        discovery: @escaping @Sendable (String) async -> DiscoveryAnswer,
         shards: @escaping @Sendable () async throws -> [APIShard]
     ) {
         self.configuration = configuration
         self.group = group
         self.logger = logger
+        self.discovery = discovery
         self.shards = shards
         _ = APIMetrics.shared
     }
@@ -37,8 +41,15 @@ package struct APIService: Service {
         // Its own messages are about single requests, which are nobody's concern.
         var quiet = logger
         quiet.logLevel = .warning
+        let api = APIResponder(shards: APIShards(shards))
+        guard configuration.servesPages else { return try await serve(api, quiet) }
+        try await serve(PageResponder(api: api, discovery: discovery), quiet)
+    }
+
+    private func serve<Responder: HTTPResponder>(_ responder: Responder, _ quiet: Logger) async throws
+    where Responder.Context == APIResponder.Context {
         let application = Application(
-            responder: APIResponder(shards: APIShards(shards)),
+            responder: responder,
             server: .http1(configuration: .init(idleTimeout: .seconds(60))),
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port),

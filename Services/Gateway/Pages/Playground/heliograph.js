@@ -1,0 +1,1 @@
+../../../../Clients/web/heliograph.js
