@@ -1,6 +1,6 @@
 # The text after ## describes a target; `make` without a target lists all of them.
 .DEFAULT_GOAL := help
-.PHONY: help deps bench-deps bench bench-check build release check docs test test-sentinel test-cluster bench-sip faults hosts soak \
+.PHONY: help deps bench-deps bench bench-check build release check docs site test test-sentinel test-cluster bench-sip faults hosts soak \
 	fuzz sanitize-thread sanitize-address demo stack-up stack-down clean upgrade cluster-report test-containers
 
 GATEWAYS ?= 2
@@ -17,11 +17,14 @@ build: ## build everything for debugging, tests included
 release: ## build the programs as they are deployed
 	swift build -c release
 
-check: ## format lint, import directions, shellcheck, build with warnings as errors
+check: deps ## format lint, import directions, shellcheck, build with warnings as errors
 	@Scripts/check
 
 docs: build ## write the client libraries' reference (DocC) to .build/docs
 	@Scripts/docs
+
+site: deps ## write the documents as web pages, with search, to .build/site
+	@Scripts/docs-site
 
 test: ## everything: deps, check, release build, unit, integration and end-to-end tests
 	@Scripts/test

@@ -19,7 +19,7 @@ PAGES = ("README.md", "CONTRIBUTING.md", "Docs/*.md", "Docs/monitoring/*.md")
 # Pages that a script writes have no commands of their own.
 GENERATED = ("Docs/conformance.md",)
 # What belongs to the shell itself.
-BUILTINS = {"export", "eval", "cd", "true", "echo"}
+BUILTINS = {"alias", "export", "eval", "cd", "true", "echo"}
 OPTION = re.compile(r"^--?[A-Za-z][\w-]*")
 # A line that is a command of some program: its first word is a name, and an option follows.
 LOOKS_LIKE_COMMAND = re.compile(r"^(?:\$ )?[a-z][\w./-]* (?:[^|<>={}]* )?--?[a-z][\w-]*\b")
