@@ -2,6 +2,7 @@
 
 import functools
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import yaml
 from stack_control import BINARIES, ROOT, run_program
 
 SERVICES = ("gateway", "presence", "channel-state", "invitation", "sip-bridge")
-OVERLAYS = ("standby", "redis-cluster", "tls")
+OVERLAYS = ("standby", "redis-cluster", "tls", "monitoring")
 # Where Compose mounts secrets.
 SECRETS = "/run/secrets/"
 
@@ -121,7 +122,7 @@ def test_migration_is_called_as_the_program_wants_it(compose: dict, secrets: Pat
 def test_passwords_are_made_once_and_for_their_owner_only(secrets: Path):
     assert stat.S_IMODE(secrets.stat().st_mode) == 0o700
     made = {path.name: path.read_text() for path in secrets.iterdir()}
-    assert set(made) == set(understood()["secrets"]) and len(set(made.values())) == len(made) == 2
+    assert set(made) == set(understood(*OVERLAYS)["secrets"]) and len(set(made.values())) == len(made) == 3
     assert all(len(text) == 48 for text in made.values())
     assert run_program("Docker/make-secrets", str(secrets)).stdout == ""
     assert {path.name: path.read_text() for path in secrets.iterdir()} == made
@@ -150,7 +151,7 @@ def test_containers_have_no_more_rights_than_they_need(overlays: tuple[str, ...]
         assert service["security_opt"] == ["no-new-privileges:true"], name
         assert service["mem_limit"] and service["pids_limit"], name
         # The image's own user is not root; the others' may be.
-        assert service["image"] == "heliograph" or service["user"] in ("redis", "postgres", "haproxy"), name
+        assert service["image"] == "heliograph" or service["user"] in ("redis", "postgres", "haproxy", "nobody", "grafana"), name
 
 
 def accepted_by_all_services(found: dict, secrets: Path) -> None:
@@ -260,3 +261,37 @@ def test_the_tls_overlay_mounts_what_the_gateways_read():
     named = [gateway["environment"][f"HELIOGRAPH_GATEWAY_TLS_{part}"] for part in ("CERTIFICATE", "KEY")]
     assert [str(Path(path).parent) for path in named] == [mounted] * 2
     assert set(gateway["environment"]) <= set(settings("gateway"))
+
+
+def mounts(service: dict) -> dict[str, Path]:
+    """The files and folders of this machine that a service sees, by its own paths."""
+    found = [volume.split(":") for volume in service["volumes"] if volume.startswith("/")]
+    assert all(words[2:] == ["ro"] for words in found)
+    return {words[1]: Path(words[0]) for words in found}
+
+
+def test_monitoring_is_reached_from_this_machine_only():
+    services = understood("monitoring")["services"]
+    for name in set(services) - set(understood()["services"]):
+        published = services[name]["ports"]
+        assert published and all(str(port).startswith("127.0.0.1:") for port in published), name
+        # An image of a moving name would be another one tomorrow.
+        assert re.fullmatch(r"\S+:v?\d+\.\d+\.\d+", services[name]["image"]), name
+
+
+def test_prometheus_and_grafana_get_what_the_documents_have():
+    services = understood("monitoring")["services"]
+    prometheus, grafana = mounts(services["prometheus"]), mounts(services["grafana"])
+    configuration = prometheus["/etc/prometheus/prometheus.yml"]
+    assert "--config.file=/etc/prometheus/prometheus.yml" in services["prometheus"]["command"]
+    wanted = yaml.safe_load(configuration.read_text())
+    assert {f"/etc/prometheus/{name}" for name in wanted["rule_files"]} <= set(prometheus)
+    # Each job asks the port at which the service of its name answers.
+    for job in wanted["scrape_configs"]:
+        place, = job["dns_sd_configs"]
+        assert place["names"] == [job["job_name"]] and str(place["port"]) == services[job["job_name"]]["environment"]["HELIOGRAPH_HTTP_PORT"]
+    providers = yaml.safe_load(grafana["/etc/grafana/provisioning/dashboards/heliograph.yml"].read_text())["providers"]
+    assert [len(list(grafana[one["options"]["path"]].glob("*.json"))) for one in providers] == [2]
+    source, = yaml.safe_load(grafana["/etc/grafana/provisioning/datasources/heliograph.yml"].read_text())["datasources"]
+    assert source["url"] == "http://prometheus:9090" and source["isDefault"]
+    assert all(path.exists() for path in (*prometheus.values(), *grafana.values()))
