@@ -27,7 +27,7 @@ GROUPS = {
 }
 REST = "More"
 # Titles in the navigation that say more beside others.
-SHORT = {"README.md": "Overview", "Benchmarks/RESULTS.md": "Benchmarks"}
+SHORT = {"README.md": "Overview", "Benchmarks/RESULTS.md": "Benchmarks", "Docs/console.md": "Console"}
 DECISIONS = "Docs/decisions/"
 PAGES = re.compile(r"README\.md|CONTRIBUTING\.md|Benchmarks/RESULTS\.md|Docs/.*\.md")
 TITLE = re.compile(r"# (.+)")
