@@ -243,8 +243,15 @@ def control() -> dict:
     return json.loads(help_of(str(BINARIES / "heliographctl"), "--experimental-dump-help"))["command"]
 
 
-def unknown_to_control(arguments: list[str]) -> list[str]:
-    """What heliographctl does not know: a command, an option; or more or fewer arguments than it takes."""
+def mentions(text: str) -> list[str]:
+    """The commands of heliographctl that a page names within its text."""
+    spans = [child.content for token in MarkdownIt("commonmark").enable("table").parse(text) for child in token.children or []
+             if child.type == "code_inline"]
+    return [span for span in spans if span.startswith("heliographctl ")]
+
+
+def unknown_to_control(arguments: list[str], whole: bool = True) -> list[str]:
+    """What heliographctl does not know: a command, an option; or more or fewer arguments than it takes, if the command line is whole."""
     command, path, words = control(), "heliographctl", list(arguments)
     while command.get("subcommands") and words:
         match = next((part for part in command["subcommands"] if part["commandName"] == words[0]), None)
@@ -252,7 +259,7 @@ def unknown_to_control(arguments: list[str]) -> list[str]:
             return [f"{path} has no command {words[0]}"]
         command, path = match, f"{path} {words.pop(0)}"
     if command.get("subcommands"):
-        return [f"{path} needs a command"]
+        return [f"{path} needs a command"] if whole else []
     names = {("--" if name["kind"] == "long" else "-") + name["name"]: argument
              for argument in command.get("arguments", []) for name in argument.get("names", [])}
     found, positional, only_positional = [], 0, False
@@ -265,7 +272,7 @@ def unknown_to_control(arguments: list[str]) -> list[str]:
         elif (name := word.partition("=")[0]) not in names:
             found.append(f"{path} has no {name}")
         elif names[name]["kind"] == "option" and "=" not in word:
-            if not words:
+            if not words and whole:
                 found.append(f"{path} {name} needs a value")
             words = words[1:]
             while names[name]["parsingStrategy"] == "upToNextOption" and words and not words[0].startswith("-"):
@@ -273,4 +280,4 @@ def unknown_to_control(arguments: list[str]) -> list[str]:
     places = [argument for argument in command.get("arguments", []) if argument["kind"] == "positional"]
     fewest = sum(not argument["isOptional"] for argument in places)
     most = 1000 if any(argument["isRepeating"] for argument in places) else len(places)
-    return found if fewest <= positional <= most else [*found, f"{path} takes {fewest} to {most} arguments, not {positional}"]
+    return found if not whole or fewest <= positional <= most else [*found, f"{path} takes {fewest} to {most} arguments, not {positional}"]

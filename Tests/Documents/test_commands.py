@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command_lines import Block, blocks, pages, problems, program_of
+from command_lines import Block, blocks, mentions, pages, problems, program_of, unknown_to_control
 from secrecy import SPOKEN
 from stack_control import BINARIES, ROOT, Stack, clean_environment, unique
 
@@ -67,6 +67,15 @@ def test_marked_commands_run(stack: Stack, tmp_path: Path, page: str):
 def test_other_commands_are_known_to_their_programs(page: str):
     found = [what for block in pages()[page] if block.is_commands for what in problems(block)]
     assert not found, "\n".join(found)
+
+
+def test_commands_in_texts_exist():
+    found = {page: mentions((ROOT / page).read_text(encoding="utf-8")) for page in pages()}
+    assert sum(map(len, found.values())) > 20
+    wrong = [f"{page}: {span}: {what}" for page, spans in found.items() for span in spans
+             for what in unknown_to_control(span.split()[1:], whole=False)]
+    assert not wrong, "\n".join(wrong)
+    assert unknown_to_control(["app", "creat"], whole=False) and unknown_to_control(["app", "limit", "--none"], whole=False)
 
 
 def test_marks_stand_before_commands():

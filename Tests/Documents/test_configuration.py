@@ -40,5 +40,16 @@ def test_documents_name_settings_that_exist():
     assert len(known) > 60
 
 
+def test_documents_name_metrics_that_exist():
+    listed = (ROOT / "Docs" / "monitoring" / "metrics.md").read_text(encoding="utf-8")
+    known = set(re.findall(r"^\| `(heliograph_\w+)`", listed, re.MULTILINE))
+    known |= {name + part for name in known for part in ("_bucket", "_sum", "_count")}
+    assert len(known) > 100
+    for path in (ROOT / "Docs").glob("*.md"):
+        # `heliograph_gateway_api_...` stands for several, and roles and functions of the stores have such names too.
+        named = set(re.findall(r"\bheliograph_(?:gateway|command|commands|redis|postgres|sip|invitation|event)_[a-z_]+(?![\w.])", path.read_text(encoding="utf-8")))
+        assert {name for name in named if not name.endswith("_")} <= known, f"{path.name}: {sorted(named - known)}"
+
+
 def test_a_wrong_word_is_refused():
     assert generator("--no-such").returncode == 2
