@@ -19,6 +19,7 @@ let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio
 let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let nioWebSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "swift-nio")
+let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -192,8 +193,10 @@ let package = Package(
         .executableTarget(
             name: "Control",
             dependencies: [
-                "ClusterState", "SignalingProtocol", "SignalingTokens", "SignalingWire", "PostgresStore", "RedisStore",
-                "ServiceKit", argumentParser, logging, nioPosix,
+                "ClusterState", "MessageStore", "SignalingProtocol", "SignalingTokens", "SignalingWire",
+                "PostgresStore",
+                "RedisStore", "ServiceKit", "SignalingClient", argumentParser, logging, nioCore, nioPosix, nioSSL,
+                nioTLS,
             ],
             path: "Services/Control", swiftSettings: strict),
         .target(

@@ -28,6 +28,11 @@ extension Account: ExpressibleByArgument {
     package init?(argument: String) { try? self.init(argument) }
 }
 
+extension ChannelName: ExpressibleByArgument {
+    /// Parses a channel's name; nil when it is not valid.
+    package init?(argument: String) { try? self.init(argument) }
+}
+
 /// An address written as `HOST`, `HOST:PORT` or `[ADDRESS]:PORT`.
 struct SIPAddressArgument: ExpressibleByArgument {
     let host: String

@@ -34,8 +34,13 @@ enum ControlRedis {
     /// - Throws: `RedisError` when the URL cannot be used.
     static func inspector() throws(RedisError) -> RedisInspector {
         RedisInspector(
-            configuration: try configuration(), eventLoop: MultiThreadedEventLoopGroup.singleton.next())
+            configuration: try configuration(), eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+            now: { WallClock.milliseconds })
     }
+
+    /// Whether connections to Redis use TLS.
+    /// - Throws: `RedisError` when the URL cannot be used.
+    static func usesTLS() throws(RedisError) -> Bool { try configuration().usesTLS }
 
     private static func configuration() throws(RedisError) -> RedisConfiguration {
         // The environment may contain settings of the services, so unknown names are not an error here.

@@ -23,7 +23,7 @@ enum Database {
 
     /// Asks each server of the URL how it is doing.
     static func inspect() async throws -> PostgresInspection {
-        try await PostgresInspector(try configuration(), logger: logger).inspect()
+        try await PostgresInspector(try configuration(), logger: logger) { WallClock.milliseconds }.inspect()
     }
 
     /// Where PostgreSQL is.

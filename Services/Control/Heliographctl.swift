@@ -15,7 +15,9 @@ struct Heliographctl: AsyncParsableCommand {
             """,
         subcommands: [
             MigrateCommand.self, AppCommand.self, TokenCommand.self, TrunkCommand.self, NumberCommand.self,
-            UserCommand.self, KeyCommand.self, HistoryCommand.self, RetentionCommand.self, WaitingCommand.self,
+            UserCommand.self, ChannelCommand.self, CallCommand.self, SendCommand.self, TailCommand.self,
+            TopCommand.self, KeyCommand.self,
+            HistoryCommand.self, RetentionCommand.self, WaitingCommand.self,
             BackupCommand.self, RestoreCommand.self, VersionsCommand.self, ClusterCommand.self, DoctorCommand.self,
         ])
 }

@@ -17,8 +17,11 @@ enum Program {
 
     /// Runs a program, found on PATH, to its end.
     /// - Parameter variables: added to this process's environment, from which Heliograph's and PostgreSQL's are left out.
+    /// - Parameter inheritsSettings: whether they are not left out.
     /// - Throws: ``Failure`` when it cannot be started.
-    static func run(_ name: String, _ arguments: [String], variables: [String: String] = [:]) throws -> Ending {
+    static func run(
+        _ name: String, _ arguments: [String], variables: [String: String] = [:], inheritsSettings: Bool = false
+    ) throws -> Ending {
         var ends: [Int32] = [0, 0]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw Failure.refused("\(name): \(reason(errno))")
@@ -39,7 +42,8 @@ enum Program {
         posix_spawnattr_setsigmask(&attributes, &signals)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var words = ([name] + arguments).map { strdup($0) } + [nil]
-        var environment = (inherited + variables.map { "\($0.key)=\($0.value)" }).map { strdup($0) } + [nil]
+        var environment =
+            (inherited(all: inheritsSettings) + variables.map { "\($0.key)=\($0.value)" }).map { strdup($0) } + [nil]
         defer { for pointer in words + environment { free(pointer) } }
         var process = pid_t()
         let result = posix_spawnp(&process, name, &actions, &attributes, &words, &environment)
@@ -54,12 +58,12 @@ enum Program {
         return Ending(status: signal == 0 ? (status >> 8) & 0xFF : 128 + signal, text: text)
     }
 
-    private static var inherited: [String] {
+    private static func inherited(all: Bool) -> [String] {
         var found: [String] = []
         var entry = environ
         while let variable = entry.pointee {
             let text = String(cString: variable)
-            if !text.hasPrefix("HELIOGRAPH_"), !text.hasPrefix("PG") { found.append(text) }
+            if all || !text.hasPrefix("HELIOGRAPH_") && !text.hasPrefix("PG") { found.append(text) }
             entry += 1
         }
         return found

@@ -7,7 +7,8 @@ internal import SignalingWire
 /// `heliographctl user ...`.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "user", abstract: "Ends users' sessions.", subcommands: [Disconnect.self])
+        commandName: "user", abstract: "Lists and shows users, and ends their sessions.",
+        subcommands: [List.self, Show.self, Kick.self, Disconnect.self])
 
     struct Disconnect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -22,19 +23,30 @@ struct UserCommand: AsyncParsableCommand {
 
         @OptionGroup var output: OutputOptions
 
-        func run() async throws {
-            try await Failure.reported {
-                let command = DisconnectUser(user: user.key)
-                let id = CommandID("disconnect-\(SecureRandom.hex(bytes: 12))")
-                try await ControlRedis.withConnection(libraries: [.streams]) { connection in
-                    _ = try await connection.execute(
-                        PostedCommand.command(on: connection.bus, for: command, id: id))
-                }
-                output.show(
-                    Outcome(
-                        deed: "disconnected", subject: user.account.rawValue,
-                        line: "\(user.account) of \(user.app) will be disconnected"))
+        func run() async throws { try await UserCommand.disconnect(user, output) }
+    }
+
+    struct Kick: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "The same as disconnect.")
+
+        @OptionGroup var user: UserOptions
+
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws { try await UserCommand.disconnect(user, output) }
+    }
+
+    private static func disconnect(_ user: UserOptions, _ output: OutputOptions) async throws {
+        try await Failure.reported {
+            let command = DisconnectUser(user: user.key)
+            let id = CommandID("disconnect-\(SecureRandom.hex(bytes: 12))")
+            try await ControlRedis.withConnection(libraries: [.streams]) { connection in
+                _ = try await connection.execute(PostedCommand.command(on: connection.bus, for: command, id: id))
             }
+            output.show(
+                Outcome(
+                    deed: "disconnected", subject: user.account.rawValue,
+                    line: "\(user.account) of \(user.app) will be disconnected"))
         }
     }
 }

@@ -20,6 +20,13 @@ struct PostgresServerState: Equatable, Sendable {
     var synchronousFollowers = 0
     /// How many bytes of changes the slowest of them has yet to apply.
     var lag: Int64 = 0
+    /// The release as a number, such as 150004; 0 when it does not tell.
+    var release: Int64 = 0
+    /// How many connections there are to all databases, and may be.
+    var connections: Int64 = 0
+    var mostConnections: Int64 = 0
+    /// Between which bounds the server's clock is ahead of this machine's, in milliseconds.
+    var clockLead: ClosedRange<Int64>?
 }
 
 /// What is wrong with PostgreSQL, or could be better.
@@ -28,6 +35,21 @@ package struct PostgresInspection: Equatable, Sendable {
     package private(set) var wrong: [String] = []
     /// What works, and could be better.
     package private(set) var advice: [String] = []
+    /// One line about each server that answers.
+    package private(set) var facts: [String] = []
+    /// Between which bounds the clocks of the servers that answer are ahead of this machine's, in milliseconds.
+    package private(set) var clocks: [Clock] = []
+
+    /// The clock of a server.
+    package struct Clock: Equatable, Sendable {
+        package var server: String
+        package var lead: ClosedRange<Int64>
+    }
+
+    /// The oldest release with what is used of it.
+    private static let leastRelease: Int64 = 150_000
+    /// The part of the connections that may be in use.
+    private static let fullness = 0.9
 
     /// A standby that is further behind would lose, or need, a noticeable time of changes.
     private static let lagBound: Int64 = 64 << 20
@@ -36,6 +58,7 @@ package struct PostgresInspection: Equatable, Sendable {
     init(of servers: [PostgresServerState]) {
         for server in servers {
             if case .silent(let reason) = server.role { wrong.append("\(server.name) does not answer: \(reason)") }
+            if server.release > 0 { look(at: server) }
         }
         let primaries = servers.filter { $0.role == .primary }
         if primaries.count > 1 {
@@ -47,20 +70,43 @@ package struct PostgresInspection: Equatable, Sendable {
         for primary in primaries { judge(primary, hasOthers: servers.count > 1) }
     }
 
+    private mutating func look(at server: PostgresServerState) {
+        let role = server.role == .primary ? "primary" : "standby"
+        let release = "\(server.release / 10_000).\(server.release % 10_000)"
+        facts.append(
+            "PostgreSQL \(release) at \(server.name), \(role), \(server.connections) of \(server.mostConnections) connections"
+        )
+        if server.release < Self.leastRelease {
+            wrong.append("\(server.name) is PostgreSQL \(release): install 15 or later")
+        }
+        if Double(server.connections) > Double(server.mostConnections) * Self.fullness {
+            wrong.append(
+                "\(server.name) has \(server.connections) of \(server.mostConnections) connections: raise max_connections, or end "
+                    + "those that nobody needs (pg_stat_activity)")
+        }
+        if let lead = server.clockLead { clocks.append(Clock(server: server.name, lead: lead)) }
+    }
+
     private mutating func judge(_ primary: PostgresServerState, hasOthers: Bool) {
-        if primary.isReadOnly { wrong.append("\(primary.name) takes no writes: default_transaction_read_only is on") }
+        if primary.isReadOnly {
+            wrong.append(
+                "\(primary.name) takes no writes: default_transaction_read_only is on; turn it off, or promote another")
+        }
         if !primary.synchronousNames.isEmpty, primary.synchronousFollowers == 0 {
             wrong.append(
-                "\(primary.name) waits for a standby at each commit (synchronous_standby_names), and none is connected")
+                "\(primary.name) waits for a standby at each commit (synchronous_standby_names), and none is connected: start one, or "
+                    + "empty the setting")
         } else if hasOthers, primary.followers == 0 {
-            wrong.append("no standby follows \(primary.name)")
+            wrong.append("no standby follows \(primary.name): start it, or make it anew with pg_basebackup")
         } else if hasOthers, primary.synchronousNames.isEmpty {
             advice.append(
                 "\(primary.name) waits for no standby (synchronous_standby_names is empty): changes of the last moment before a "
                     + "failover are lost")
         }
         if primary.lag > Self.lagBound {
-            advice.append("a standby of \(primary.name) is \(primary.lag >> 20) MiB behind")
+            advice.append(
+                "a standby of \(primary.name) is \(primary.lag >> 20) MiB behind: see what holds it up (pg_stat_replication)"
+            )
         }
     }
 

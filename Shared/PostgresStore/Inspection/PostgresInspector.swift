@@ -4,9 +4,14 @@ package import Logging
 package struct PostgresInspector: Sendable {
     private let configuration: PostgresConfiguration
     private let logger: Logger
+    private let now: @Sendable () -> Int64
 
     /// Asks the servers of `configuration`.
-    package init(_ configuration: PostgresConfiguration, logger: Logger) {
+    /// - Parameter now: this machine's time of day in Unix milliseconds, with which the servers' is compared.
+    package init(
+        _ configuration: PostgresConfiguration, logger: Logger, now: @escaping @Sendable () -> Int64
+    ) {
+        self.now = now
         self.configuration = configuration
         self.logger = logger
     }
@@ -32,16 +37,36 @@ package struct PostgresInspector: Sendable {
             (SELECT count(*) FROM pg_stat_replication WHERE coalesce(sync_state, 'sync') IN ('sync', 'quorum')) AS waited_for,
             CASE WHEN NOT pg_is_in_recovery() THEN
                 (SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn))::bigint FROM pg_stat_replication)
-            END AS lag
+            END AS lag,
+            current_setting('server_version_num')::bigint AS release,
+            (SELECT sum(numbackends) FROM pg_stat_database)::bigint AS connections,
+            current_setting('max_connections')::bigint AS most_connections,
+            (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS clock
         """
+
+    /// What a server has answered, and between which times.
+    private struct Answer: Sendable {
+        let rows: PostgresRows
+        let before: Int64
+        let after: Int64
+    }
 
     private func state(of host: Int) async -> PostgresServerState {
         var state = PostgresServerState(name: configuration.name(of: host), role: .silent("no reason given"))
         do throws(PostgresError) {
-            let rows = try await withPool(of: host) { pool async throws(PostgresError) in
-                try await pool.query(Self.question, within: configuration.connectTimeout)
+            let answer = try await withPool(of: host) { pool async throws(PostgresError) in
+                // The second time, the connection is open: the answer comes at once.
+                _ = try await pool.query("SELECT 1", within: configuration.connectTimeout)
+                let before = now()
+                let rows = try await pool.query(Self.question, within: configuration.connectTimeout)
+                return Answer(rows: rows, before: before, after: max(before, now()))
             }
-            guard let row = rows.first else { return state }
+            guard let row = answer.rows.first else { return state }
+            state.release = try row.int64("release")
+            state.connections = try row.int64("connections")
+            state.mostConnections = try row.int64("most_connections")
+            let clock = try row.int64("clock")
+            state.clockLead = clock - answer.after...clock - answer.before
             state.role = try row.bool("standby") ? .standby : .primary
             state.isReadOnly = try row.bool("read_only")
             state.synchronousNames = try row.string("names")

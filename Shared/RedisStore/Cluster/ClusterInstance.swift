@@ -155,7 +155,8 @@ package final class ClusterInstance: Sendable {
         on connection: RedisCluster, since: RedisTime
     ) async throws(SignalingError) -> (least: Int64, highest: Int64) {
         let record = InstanceRecord(
-            kind: kind, level: terms.level, version: ClusterLevel.release, host: Self.host, since: since)
+            kind: kind, level: terms.level, version: ClusterLevel.release, host: Self.host, since: since,
+            files: Self.files)
         let layout = layout.words
         let arguments: [RedisArgument] = [
             .string(id), .int64(terms.level), .milliseconds(RunningInstances.timeToLive), .int(layout.count),
@@ -252,6 +253,18 @@ package final class ClusterInstance: Sendable {
             }
             try await Task.sleep(for: Self.retryPause)
         }
+    }
+
+    /// How many files and sockets this process may have open; nil without a limit.
+    private static var files: Int64? {
+        var limit = rlimit()
+        #if canImport(Glibc)
+            let result = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        #else
+            let result = getrlimit(RLIMIT_NOFILE, &limit)
+        #endif
+        guard result == 0 else { return nil }
+        return Int64(exactly: limit.rlim_cur)
     }
 
     private static var host: String {

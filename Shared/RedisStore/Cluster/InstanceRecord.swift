@@ -14,13 +14,18 @@ package struct InstanceRecord: Equatable, Sendable {
     package var host: String
     /// When it joined.
     package var since: RedisTime
+    /// How many files and sockets it may have open; nil without a limit, and for releases that do not tell.
+    package var files: Int64?
 
-    package init(kind: String, level: Int64, version: String, host: String, since: RedisTime) {
+    package init(
+        kind: String, level: Int64, version: String, host: String, since: RedisTime, files: Int64? = nil
+    ) {
         self.kind = kind
         self.level = level
         self.version = version
         self.host = host
         self.since = since
+        self.files = files
     }
 }
 
@@ -31,7 +36,8 @@ extension InstanceRecord: FieldRecord {
             level: try fields.field("level", \.level),
             version: try fields.field("version", \.version),
             host: try fields.field("host", \.host),
-            since: try fields.field("since", \.since))
+            since: try fields.field("since", \.since),
+            files: try fields.optional("files", \.files))
     }
 }
 

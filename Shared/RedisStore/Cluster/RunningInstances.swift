@@ -29,6 +29,18 @@ package enum RunningInstances {
         return instances.sorted { ($0.record.kind, $0.id) < ($1.record.kind, $1.id) }
     }
 
+    /// What to say when the keys in Redis are laid out otherwise than this program's settings say; nil when they are not.
+    /// - Throws: `SignalingError` when Redis does not answer.
+    package static func layoutProblem(_ connection: RedisCluster) async throws(SignalingError) -> String? {
+        let found = try await connection.answer(to: RedisCommand("HGETALL", key: KeySpace.layout))
+        guard !found.texts.isEmpty else { return nil }
+        let needed = connection.bus.redis
+        guard let layout = try? RedisLayout(hash: found), layout != needed else { return nil }
+        return
+            "Redis holds data of the layout \(layout), and HELIOGRAPH_REDIS_URL says \(needed): correct `partitions` in the URL, or "
+            + "use an empty Redis"
+    }
+
     /// The levels of the running processes.
     /// - Throws: `SignalingError` when Redis does not answer.
     static func levels(_ connection: RedisCluster) async throws(SignalingError) -> [Int64] {

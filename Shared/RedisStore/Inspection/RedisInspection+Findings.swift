@@ -1,6 +1,6 @@
 extension RedisInspection {
     /// Where memory in use becomes a danger, as a part of the limit.
-    private static let fullness = 0.9
+    static let fullest = 0.9
     /// By how many bytes a replica may be behind its master: what it has not got is lost with the master.
     private static let tolerableLag: Int64 = 10 << 20
     /// By how many milliseconds the servers' clocks may differ. A deadline or timer may be set by the clock of one server and read by
@@ -11,7 +11,9 @@ extension RedisInspection {
 
     /// What is wrong with Redis, and what could be better.
     package var findings: [Finding] {
-        var findings = silent.map { Finding.wrong("\($0.address) does not answer: \($0.why)") }
+        var findings = silent.map {
+            Finding.wrong("\($0.address) does not answer: \($0.why); start it, or correct the address")
+        }
         for server in servers { findings += Self.findings(of: server) }
         for master in masters {
             for replica in replicas(of: master) { findings += self.findings(of: replica, master) }
@@ -27,7 +29,7 @@ extension RedisInspection {
 
     private static func findings(of server: ServerState) -> [Finding] {
         var findings: [Finding] = []
-        if let limit = server.memoryLimit, Double(server.memory) > Double(limit) * fullness {
+        if let limit = server.memoryLimit, Double(server.memory) > Double(limit) * fullest {
             findings.append(
                 .wrong(
                     "\(server.address) uses \(server.memory * 100 / limit) % of its maxmemory: when it is full, messages and logins "
@@ -44,7 +46,11 @@ extension RedisInspection {
 
     private func findings(of replica: ServerState, _ master: ServerState) -> [Finding] {
         guard replica.isLinked else {
-            return [.wrong("the replica \(replica.address) is not connected to its master \(master.address)")]
+            return [
+                .wrong(
+                    "the replica \(replica.address) is not connected to its master \(master.address): look at its log, its network and masterauth"
+                )
+            ]
         }
         let lag = lag(of: replica, behind: master)
         guard lag > Self.tolerableLag else { return [] }

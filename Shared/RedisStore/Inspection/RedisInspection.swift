@@ -1,4 +1,5 @@
 internal import ClusterState
+package import SignalingProtocol
 
 /// How Redis is doing, as its servers and Sentinels say when an operator asks.
 package struct RedisInspection: Sendable, Equatable {
@@ -122,6 +123,13 @@ package struct PartitionState: Sendable, Equatable {
         return UInt16(first)...UInt16(end - 1)
     }
 
+    /// What a service has to deal with.
+    package struct Work: Sendable, Hashable {
+        package let service: ServiceName
+        /// Whether it is to be copied into PostgreSQL; otherwise they are commands.
+        package let isMirror: Bool
+    }
+
     /// The lengths of its keys, of all services together where nothing else is said.
     package struct Entries: Sendable, Equatable {
         /// Commands and posts that no instance has finished.
@@ -132,6 +140,8 @@ package struct PartitionState: Sendable, Equatable {
         package var mirrored: Int64 = 0
         /// Timers.
         package var timers: Int64 = 0
+        /// For how long the oldest entry of each kind of work has waited, in milliseconds.
+        package var ages: [Work: Int64] = [:]
         /// Keys with many entries, with their numbers.
         package var big: [String: Int64] = [:]
     }

@@ -11,9 +11,18 @@ package struct RedisInspector: Sendable {
     /// Asks Sentinels, and reads what lies on any master.
     let client: RedisCluster
     let configuration: RedisConfiguration
+    /// A clock of this machine in milliseconds.
+    private let now: @Sendable () -> Int64
 
-    /// - Parameter configuration: where Redis is; its time limits are not used.
-    package init(configuration: RedisConfiguration, eventLoop: any EventLoop) {
+    /// - Parameters:
+    ///   - configuration: where Redis is; its time limits are not used.
+    ///   - now: the clock that servers' clocks are compared with, in milliseconds. By default one that is good for comparing them
+    ///     with each other only.
+    package init(
+        configuration: RedisConfiguration, eventLoop: any EventLoop,
+        now: @escaping @Sendable () -> Int64 = { Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000) }
+    ) {
+        self.now = now
         var limits = configuration
         limits.commandTimeout = Self.patience
         self.configuration = limits
@@ -165,15 +174,12 @@ package struct RedisInspector: Sendable {
 
     /// Between which bounds a server's clock is ahead of this process's: it read its clock between question and answer.
     private func clockLead(_ connection: RedisConnection) async throws(RedisError) -> ClosedRange<Int64>? {
-        let before = Self.now
+        let before = now()
         let reply = try await connection.execute(RedisCommand("TIME"))
-        let after = max(before, Self.now)
+        let after = max(before, now())
         guard let time = reply.time else { return nil }
         return time.milliseconds - after...time.milliseconds - before
     }
-
-    /// A clock of this process, in milliseconds. Where it begins does not matter: only servers are compared with each other.
-    private static var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000) }
 
     // MARK: - The bus
 
@@ -202,7 +208,24 @@ package struct RedisInspector: Sendable {
             entries[keyPath: key.kind.total] += length
             if length > ReshardBounds.entries { entries.big[key.key] = length }
         }
+        await readAges(of: keys.filter { $0.kind.isWorkedOff }, in: partition, into: &entries)
         return entries
+    }
+
+    /// Reads for how long the streams' oldest entries have waited.
+    private func readAges(
+        of streams: [BusKey], in partition: BusPartition, into entries: inout PartitionState.Entries
+    ) async {
+        let questions = streams.map { RedisCommand("XRANGE", key: $0.key, "-", "+", "COUNT", 1) }
+        let results = await client.execute(questions + [RedisCommand("TIME").inSlot(partition.slot)])
+        guard case .success(let clock)? = results.last, let now = clock.time else { return }
+        for (stream, result) in zip(streams, results) {
+            guard case .success(let reply) = result, let id = reply.array?.first?.array?.first?.string,
+                let time = id.split(separator: "-").first.flatMap({ Int64($0) })
+            else { continue }
+            let work = PartitionState.Work(service: stream.service, isMirror: stream.kind == .mirror)
+            entries.ages[work] = max(entries.ages[work] ?? 0, now.milliseconds - time)
+        }
     }
 }
 
@@ -210,6 +233,9 @@ package struct RedisInspector: Sendable {
 private struct BusKey {
     enum Kind {
         case commands, setAside, mirror, timers
+
+        /// Whether its entries are removed as soon as an instance has dealt with them.
+        var isWorkedOff: Bool { self == .commands || self == .mirror }
 
         var question: String { self == .timers ? "ZCARD" : "XLEN" }
 
@@ -223,17 +249,18 @@ private struct BusKey {
         }
     }
 
+    let service: ServiceName
     let key: String
     let kind: Kind
 
     static func all(in partition: BusPartition) -> [BusKey] {
         ServiceName.allCases.flatMap { service in
             [
-                BusKey(key: KeySpace.commands(service, in: partition), kind: .commands),
-                BusKey(key: KeySpace.posts(service, in: partition), kind: .commands),
-                BusKey(key: KeySpace.setAside(service, in: partition), kind: .setAside),
-                BusKey(key: KeySpace.mirror(service, in: partition), kind: .mirror),
-                BusKey(key: KeySpace.due(service, in: partition), kind: .timers),
+                BusKey(service: service, key: KeySpace.commands(service, in: partition), kind: .commands),
+                BusKey(service: service, key: KeySpace.posts(service, in: partition), kind: .commands),
+                BusKey(service: service, key: KeySpace.setAside(service, in: partition), kind: .setAside),
+                BusKey(service: service, key: KeySpace.mirror(service, in: partition), kind: .mirror),
+                BusKey(service: service, key: KeySpace.due(service, in: partition), kind: .timers),
             ]
         }
     }

@@ -1,6 +1,8 @@
 /// What a server of Redis says of itself when an operator asks.
 package struct ServerState: Sendable, Equatable {
     package let address: NodeAddress
+    /// The release of Redis, such as `7.0.15`; empty when it does not tell.
+    package var version: String
     package var role: ServerRole
     /// Memory in use, in bytes.
     package var memory: Int64
@@ -8,6 +10,12 @@ package struct ServerState: Sendable, Equatable {
     package var memoryLimit: Int64?
     /// What the server does at its limit; ours must be `noeviction`.
     package var evictionPolicy: String
+    /// The memory of its machine, in bytes; nil when it does not tell.
+    package var systemMemory: Int64?
+    /// Whether it keeps an append-only file; nil when it does not tell.
+    package var keepsFile: Bool?
+    /// What failed when its files were last written, such as `aof_last_write_status`.
+    package var failedWrites: [String]
     /// The number of keys in the database that is used.
     package var keys: Int64
     /// The commands per second while it was watched.
@@ -22,7 +30,7 @@ package struct ServerState: Sendable, Equatable {
     package var isLinked: Bool
     /// The seconds since a replica last heard of its master; nil for a master.
     package var silence: Int64?
-    /// Between which bounds the server's clock is ahead of a clock of this process, in milliseconds: to be compared with other servers'.
+    /// Between which bounds the server's clock is ahead of a clock of this machine, in milliseconds.
     package var clockLead: ClosedRange<Int64>?
     /// The cluster's function libraries that it has; nil when it does not tell.
     package var libraries: [String]?
@@ -32,13 +40,17 @@ package struct ServerState: Sendable, Equatable {
     package var view: ClusterView?
 
     /// The settings that are asked for.
-    static let settingNames = ["cluster-require-full-coverage", "cluster-allow-pubsubshard-when-down"]
+    static let settingNames = ["appendfsync", "cluster-require-full-coverage", "cluster-allow-pubsubshard-when-down"]
+    /// The fields of INFO that are `ok` unless a file could not be written.
+    private static let writeStates = ["aof_last_write_status", "aof_last_bgrewrite_status", "rdb_last_bgsave_status"]
     /// The sections of INFO that ``init(_:info:database:)`` reads.
-    static let info = RedisCommand("INFO", "server", "memory", "stats", "replication", "cpu", "cluster", "keyspace")
+    static let info = RedisCommand(
+        "INFO", "server", "memory", "persistence", "stats", "replication", "cpu", "cluster", "keyspace")
 
     /// - Throws: code `SHAPE`.
     init(_ address: NodeAddress, info: InfoFields, database: Int) throws(RedisError) {
         self.address = address
+        version = info["redis_version"] ?? ""
         switch info["role"] {
         case "master": role = .master
         case "slave":
@@ -49,6 +61,9 @@ package struct ServerState: Sendable, Equatable {
         memory = info.integer("used_memory") ?? 0
         memoryLimit = info.integer("maxmemory").flatMap { $0 > 0 ? $0 : nil }
         evictionPolicy = info["maxmemory_policy"] ?? ""
+        systemMemory = info.integer("total_system_memory")
+        keepsFile = info.integer("aof_enabled").map { $0 == 1 }
+        failedWrites = Self.writeStates.filter { info[$0] ?? "ok" != "ok" }
         keys = info.part("keys", of: "db\(database)") ?? 0
         connectedReplicas = Int(info.integer("connected_slaves") ?? 0)
         isLinked = role == .master || info["master_link_status"] == "up"

@@ -183,7 +183,7 @@ import Testing
         try await Self.withPair { pair in
             let inspector = PostgresInspector(
                 try PostgresConfiguration(url: pair.url),
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { 0 })
             try await pair.primary.set("synchronous_standby_names", to: "ANY 1 (\(PostgresServer.standbyName))")
             try await waitUntil("the pair to be well") {
                 let found = try await inspector.inspect()
@@ -193,7 +193,9 @@ import Testing
             let (first, second) = ("127.0.0.1:\(pair.primary.port)", "127.0.0.1:\(pair.standby.port)")
             let both =
                 "\(first) and \(second) are primaries: stop the one that was replaced, and let it follow the other"
-            let waits = "waits for a standby at each commit (synchronous_standby_names), and none is connected"
+            let waits =
+                "waits for a standby at each commit (synchronous_standby_names), and none is connected: start one, or empty "
+                + "the setting"
             try await waitUntil("two primaries to be found") {
                 let found = try await inspector.inspect()
                 return found.wrong.contains(both) && found.wrong.contains("\(first) \(waits)") ? nil : "\(found)"
@@ -201,7 +203,7 @@ import Testing
             try await pair.primary.kill()
             let found = try await inspector.inspect()
             #expect(found.wrong.count == 2 && found.wrong[0].hasPrefix("\(first) does not answer: "))
-            #expect(found.wrong.last == "no standby follows \(second)")
+            #expect(found.wrong.last == "no standby follows \(second): start it, or make it anew with pg_basebackup")
         }
     }
 

@@ -29,17 +29,20 @@ import Testing
         ),
         ([standby], "no server is a primary: promote a standby"),
         ([primary(), PostgresServerState(name: "db2", role: .silent("refused"))], "db2 does not answer: refused"),
-        ([primary { $0.isReadOnly = true }], "db1 takes no writes: default_transaction_read_only is on"),
+        (
+            [primary { $0.isReadOnly = true }],
+            "db1 takes no writes: default_transaction_read_only is on; turn it off, or promote another"
+        ),
         (
             [
                 primary {
                     $0.synchronousNames = ""; $0.followers = 0
                 }, standby,
-            ], "no standby follows db1"
+            ], "no standby follows db1: start it, or make it anew with pg_basebackup"
         ),
         (
             [primary { $0.synchronousFollowers = 0 }, standby],
-            "db1 waits for a standby at each commit (synchronous_standby_names), and none is connected"
+            "db1 waits for a standby at each commit (synchronous_standby_names), and none is connected: start one, or empty the setting"
         ),
     ])
     func whatIsWrongIsSaid(of servers: [PostgresServerState], _ line: String) {
@@ -59,7 +62,7 @@ import Testing
             inspection.advice == [
                 "db1 waits for no standby (synchronous_standby_names is empty): changes of the last moment before a failover are "
                     + "lost",
-                "a standby of db1 is 200 MiB behind",
+                "a standby of db1 is 200 MiB behind: see what holds it up (pg_stat_replication)",
                 "the call log's next month is not made: does an invitation service run, and does its user own the table calls?",
                 "3 calls are in no month (calls_rest)",
             ])

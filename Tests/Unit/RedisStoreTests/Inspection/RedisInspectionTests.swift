@@ -1,3 +1,4 @@
+import SignalingProtocol
 import Testing
 
 @testable import RedisStore
@@ -85,7 +86,7 @@ import Testing
         inspection.silent = [.init(address: Self.address(9), why: "refused")]
         let wrong = Self.texts(inspection.findings, .wrong)
         #expect(wrong.count == 3)
-        #expect(wrong[0] == "10.0.0.9:7000 does not answer: refused")
+        #expect(wrong[0] == "10.0.0.9:7000 does not answer: refused; start it, or correct the address")
         #expect(wrong[1].contains("uses 95 % of its maxmemory") && wrong[2].contains("allkeys-lru"))
         #expect(inspection.obstacles(channels: []).isEmpty, "there are no slots to move")
     }
@@ -96,7 +97,9 @@ import Testing
         inspection.servers[4].isLinked = false
         let findings = inspection.findings
         #expect(
-            Self.texts(findings, .wrong) == ["the replica 10.0.0.5:7000 is not connected to its master 10.0.0.2:7000"])
+            Self.texts(findings, .wrong) == [
+                "the replica 10.0.0.5:7000 is not connected to its master 10.0.0.2:7000: look at its log, its network and masterauth"
+            ])
         #expect(Self.texts(findings, .advice).first?.contains("10.0.0.4:7000 is 19 MiB behind") == true)
     }
 
@@ -196,5 +199,54 @@ import Testing
                 "the partitions 1 of the bus cannot be read: their masters do not answer",
                 "4 entries of partition 2 of the bus were set aside because no instance could handle them: see the keys dead:*",
             ])
+    }
+
+    // MARK: - What the doctor says beyond
+
+    private static let well = "redis_version:7.0.15\naof_enabled:1\nmaxmemory:4194304\ntotal_system_memory:8388608\n"
+
+    private static func single(_ more: String) throws -> RedisInspection {
+        var inspection = RedisInspection(flavour: .single)
+        inspection.servers = [try server(1, well + more)]
+        return inspection
+    }
+
+    @Test func aServerThatIsWellNeedsNoCare() throws {
+        let inspection = try Self.single("aof_last_write_status:ok\naof_last_bgrewrite_status:ok")
+        #expect(inspection.care == [])
+        #expect(
+            inspection.facts == [
+                "Redis 7.0.15 at 10.0.0.1:7000, master, append-only file, 1 of 4 MiB, 12 keys"
+            ])
+    }
+
+    @Test(arguments: [
+        ("redis_version:6.2.14", Finding.Weight.wrong, "install 7.0 or later"),
+        ("aof_enabled:0", .wrong, "CONFIG SET appendonly yes"),
+        ("aof_last_write_status:err", .wrong, "could not write its files (aof_last_write_status)"),
+        ("maxmemory:1300000", .advice, "80 % of its maxmemory, 0 MiB are left"),
+        ("maxmemory:0", .advice, "has no maxmemory"),
+        ("maxmemory:0\ntotal_system_memory:1200000", .wrong, "the system will kill it"),
+    ])
+    func careIsAdvised(_ info: String, _ weight: Finding.Weight, _ words: String) throws {
+        let care = try Self.single(info).care
+        #expect(care.count == 1 && care[0].weight == weight && care[0].text.contains(words), "\(care)")
+    }
+
+    @Test func workThatWaitsIsNamed() throws {
+        var inspection = try Self.single("")
+        for (number, age) in [(0, Int64(10_000)), (1, 9000)] {
+            var entries = PartitionState.Entries()
+            for isMirror in [false, true] { entries.ages[.init(service: .presence, isMirror: isMirror)] = age }
+            inspection.partitions.append(
+                PartitionState(
+                    number: number, range: PartitionState.range(of: number, count: 2), keySlot: 0, entries: entries))
+        }
+        #expect(inspection.care == [])
+        inspection.partitions[0].entries?.ages[.init(service: .presence, isMirror: true)] = 10_001
+        #expect(inspection.care.map(\.text).first?.hasPrefix("presence's copies in PostgreSQL are 10 s behind") == true)
+        inspection.partitions[1].entries?.ages[.init(service: .invitation, isMirror: false)] = 61_000
+        #expect(inspection.care.count == 2)
+        #expect(inspection.care[0].text.hasPrefix("commands to invitation have waited for 61 s: start a"))
     }
 }

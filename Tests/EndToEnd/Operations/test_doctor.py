@@ -1,0 +1,245 @@
+"""`heliographctl doctor` on a cluster that is well, and on clusters that somebody has broken: it names the cause and the cure."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from certificates import make_certificate
+from fixtures import running
+from signaling import Client
+from stack_control import BINARIES, ROOT, Stack, run_program, unique
+from waiting import eventually_blocking
+
+pytestmark = pytest.mark.single_redis("breaks the one server of Redis by its settings")
+
+# `clock_gettime` and the like, an hour ahead.
+FAST_CLOCK = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+int clock_gettime(clockid_t id, struct timespec *at) {
+    int (*real)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
+    int result = real(id, at);
+    if (id == CLOCK_REALTIME) at->tv_sec += 3600;
+    return result;
+}
+"""
+
+
+# A process that was killed counts as running for 20 s.
+PATIENCE_SECONDS = 60
+
+
+class Patient:
+    """A cluster, and the doctor's opinion of it."""
+
+    def __init__(self, stack: Stack, certificate: Path):
+        self.stack = stack
+        self.certificate = certificate
+
+    def examine(self, *arguments: str, **settings: str) -> tuple[int, dict]:
+        """The exit code, and what it printed as JSON."""
+        done = run_program(str(BINARIES / "heliographctl"), "doctor", "--json", *arguments, **(self.settings | settings))
+        assert done.stdout, done.stderr
+        return done.returncode, json.loads(done.stdout)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        found = self.stack.endpoints
+        return {"HELIOGRAPH_REDIS_URL": found["redis"]["url"], "HELIOGRAPH_POSTGRES_URL": found["postgres"]["url"]}
+
+    def complaint(self, *words: str, weight: str = "wrong", **settings: str) -> str:
+        """Waits until the doctor complains with all of the words in one line; that line."""
+        found: list[str] = []
+
+        def is_said() -> bool:
+            code, report = self.examine(**settings)
+            assert code == (1 if report["wrong"] else 0)
+            found[:] = [line for line in report[weight] if all(word in line for word in words)]
+            return len(found) == 1
+
+        eventually_blocking(is_said, f"one line of {weight} with {words}", PATIENCE_SECONDS)
+        return found[0]
+
+    def recovers(self) -> None:
+        eventually_blocking(
+            lambda: self.examine()[1]["wrong"] == [], "nothing is wrong any more", PATIENCE_SECONDS)
+        assert self.examine()[0] == 0
+
+
+@pytest.fixture(scope="module")
+def patient(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Patient]:
+    folder = tmp_path_factory.mktemp("tls")
+    certificate = make_certificate(folder, days=400)
+    settings = {f"HELIOGRAPH_GATEWAY_TLS_{name}": str(certificate) for name in ("CERTIFICATE", "KEY")}
+    os.environ.update(settings)
+    try:
+        with running(request, gateways=1) as stack:
+            yield Patient(stack, certificate)
+    finally:
+        for name in settings:
+            del os.environ[name]
+
+
+def test_a_cluster_that_is_well(patient: Patient):
+    patient.recovers()
+    code, report = patient.examine("--strict")
+    facts = "\n".join(report["facts"])
+    for words in ("append-only file", "PostgreSQL 15", "primary", "presence 1", "the certificate of the gateway"):
+        assert words in facts
+    # These stacks leave the disk to the system, and have no limit of memory: that is advice, and --strict tells it.
+    assert code == 2 and any("appendfsync" in line for line in report["advice"])
+    text = patient.stack.control("doctor").splitlines()
+    assert text[-1] == "nothing is wrong" and text[0].startswith("advice: ")
+
+
+@contextmanager
+def redis_setting(patient: Patient, **values: str) -> Iterator[None]:
+    """Sets settings of Redis (`maxmemory_policy`), and back."""
+    names = {name: name.replace("_", "-") for name in values}
+    before = {name: patient.stack.redis("CONFIG", "GET", name).split("\n")[1] for name in names.values()}
+    for name, value in values.items():
+        patient.stack.redis("CONFIG", "SET", names[name], value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            patient.stack.redis("CONFIG", "SET", name, value)
+
+
+def test_redis_without_its_file(patient: Patient):
+    with redis_setting(patient, appendonly="no"):
+        assert "CONFIG SET appendonly yes" in patient.complaint("keeps no append-only file")
+    patient.recovers()
+
+
+def test_redis_that_evicts(patient: Patient):
+    with redis_setting(patient, maxmemory="1gb", maxmemory_policy="allkeys-lru"):
+        assert "set it to noeviction" in patient.complaint("deletes data when it is full", "allkeys-lru")
+    patient.recovers()
+
+
+def test_redis_that_is_nearly_full(patient: Patient):
+    used = int(patient.stack.redis("INFO", "memory").split("used_memory:")[1].split()[0])
+    with redis_setting(patient, maxmemory=str(int(used * 1.05))):
+        assert "raise maxmemory" in patient.complaint("% of its maxmemory")
+    with redis_setting(patient, maxmemory=str(int(used * 1.25))):
+        assert "MiB are left" in patient.complaint("% of its maxmemory", weight="advice")
+    patient.recovers()
+
+
+def test_redis_that_is_away(patient: Patient):
+    patient.stack.kill("redis")
+    try:
+        # PostgreSQL is looked at nevertheless.
+        assert "HELIOGRAPH_REDIS_URL" in patient.complaint("Redis: ")
+        assert any(fact.startswith("PostgreSQL") for fact in patient.examine()[1]["facts"])
+    finally:
+        patient.stack.start("redis")
+    patient.recovers()
+
+
+def test_a_primary_that_takes_no_writes(patient: Patient):
+    def set_to(value: str) -> None:
+        for statement in (f"ALTER SYSTEM SET default_transaction_read_only = {value}", "SELECT pg_reload_conf()"):
+            patient.stack.sql(statement)
+
+    set_to("on")
+    try:
+        assert "turn it off" in patient.complaint("default_transaction_read_only")
+    finally:
+        set_to("off")
+    patient.recovers()
+
+
+def test_a_database_without_tables(patient: Patient):
+    url = patient.settings["HELIOGRAPH_POSTGRES_URL"].rsplit("/", 1)[0] + "/postgres"
+    assert "run `heliographctl migrate`" in patient.complaint("has no tables", HELIOGRAPH_POSTGRES_URL=url)
+
+
+def test_a_database_that_is_not_there(patient: Patient):
+    line = patient.complaint("PostgreSQL: ", HELIOGRAPH_POSTGRES_URL="postgresql://nobody@127.0.0.1:1/none")
+    assert "does not answer" in line
+
+
+def test_a_service_that_is_missing(patient: Patient):
+    patient.stack.kill("presence#1")
+    try:
+        assert "start one" in patient.complaint("no presence process runs", "nobody can log in")
+    finally:
+        patient.stack.start("presence#1")
+    patient.recovers()
+
+
+async def test_mirrors_that_are_held_up(patient: Patient):
+    url = patient.settings["HELIOGRAPH_POSTGRES_URL"]
+    with subprocess.Popen(["psql", url, "-X", "-q"], stdin=subprocess.PIPE, text=True) as psql:
+        psql.stdin.write("BEGIN; LOCK TABLE presence_sessions IN SHARE MODE;\n")
+        psql.stdin.flush()
+        eventually_blocking(lambda: _is_locked(patient.stack), "the table is locked")
+        client = Client(patient.stack.open_app, unique("late"))
+        await client.login(patient.stack.gateways[0])
+        try:
+            assert "pg_locks" in patient.complaint("presence's copies in PostgreSQL are")
+        finally:
+            psql.stdin.close()
+            psql.wait(30)
+            await client.close()
+    patient.recovers()
+
+
+def _is_locked(stack: Stack) -> bool:
+    held = "SELECT count(*) FROM pg_locks WHERE mode = 'ShareLock' AND relation = 'presence_sessions'::regclass"
+    return stack.sql(held) == [["1"]]
+
+
+def test_too_few_open_files(patient: Patient):
+    patient.stack.kill("gateway#1")
+    subprocess.run(
+        ["prlimit", "--nofile=1000:1000", ROOT / "Scripts" / "stack", "start", "gateway#1", "--dir", patient.stack.directory],
+        check=True, capture_output=True, timeout=90)
+    try:
+        assert "LimitNOFILE" in patient.complaint("gateway", "1000 open files")
+    finally:
+        patient.stack.kill("gateway#1")
+        patient.stack.start("gateway#1")
+    patient.recovers()
+
+
+def test_a_certificate_near_its_end(patient: Patient):
+    def renew(days: int) -> None:
+        make_certificate(patient.certificate.parent, days=days)
+        os.kill(patient.stack.pids["gateway#1"], signal.SIGHUP)
+
+    renew(days=3)
+    assert "renew it" in patient.complaint("the certificate of the gateway", "ends in")
+    renew(days=20)
+    patient.complaint("the certificate of the gateway", "ends in", weight="advice")
+    renew(days=400)
+    patient.recovers()
+
+
+def test_a_clock_that_is_wrong(patient: Patient, tmp_path: Path):
+    (tmp_path / "clock.c").write_text(FAST_CLOCK)
+    library = tmp_path / "clock.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "clock.c", "-ldl"], check=True, timeout=60)
+    # This machine's clock is wrong: both stores' differ from it.
+    for store in ("Redis at", "PostgreSQL at"):
+        line = patient.complaint(f"the clock of {store}", "behind this machine's", LD_PRELOAD=str(library))
+        assert "NTP" in line and 3_590_000 < int(line.split(" at least ")[1].split()[0]) <= 3_600_000
+
+
+@pytest.mark.parametrize("name, value, weight, words", [
+    ("HELIOGRAPH_GATEWAY_PORT", "eighty", "wrong", "a whole number from 0 to 65534: correct the setting"),
+    ("HELIOGRAPH_GATEWAY_PROT", "80", "advice", "no program knows the setting HELIOGRAPH_GATEWAY_PROT"),
+])
+def test_settings(patient: Patient, name: str, value: str, weight: str, words: str):
+    patient.complaint(words, weight=weight, **{name: value})
+    # What another program knows is no mistake.
+    report = patient.examine(HELIOGRAPH_GATEWAY_PORT="80")[1]
+    assert not [line for line in report["advice"] + report["wrong"] if "setting" in line]
