@@ -1,4 +1,4 @@
-# One image with all programs; the command selects one: gateway, presence, channel-state, invitation, sip-bridge,
+# One image with all programs; the command selects one: gateway, presence, channel-state, invitation, sip-bridge, webhooks,
 # heliographctl.
 
 FROM swift:6.3-bookworm AS build
@@ -12,7 +12,7 @@ RUN swift package resolve
 COPY . .
 # Without debugging information; Swift's libraries that they link are shared by all of them.
 RUN mkdir -p /out/bin /out/lib \
-    && for program in gateway presence channel-state invitation sip-bridge heliographctl; do \
+    && for program in gateway presence channel-state invitation sip-bridge webhooks heliographctl; do \
         swift build -c release --product "$program" \
         && strip -o "/out/bin/$program" "$(swift build -c release --show-bin-path)/$program" \
         || exit 1; \

@@ -111,6 +111,7 @@ let package = Package(
         .executable(name: "channel-state", targets: ["ChannelStateMain"]),
         .executable(name: "invitation", targets: ["InvitationMain"]),
         .executable(name: "sip-bridge", targets: ["SIPBridgeMain"]),
+        .executable(name: "webhooks", targets: ["WebhooksMain"]),
         .executable(name: "heliographctl", targets: ["Control"]),
         .executable(name: "client-echo", targets: ["ClientEcho"]),
         .library(name: "SignalingClient", targets: ["SignalingClient"]),
@@ -244,6 +245,9 @@ let package = Package(
         + service(
             "SIPBridge", folder: "SIPBridge", logic: ["SignalingTokens"],
             server: ["CRe", "RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
+        + service(
+            "Webhooks", folder: "Webhooks", logic: ["SignalingTokens"],
+            server: ["RedisStore", "PostgresStore", "ClusterService", nioCore, nioPosix, nioHTTP1, nioSSL])
         + [
             unitTests("SignalingProtocol"),
             unitTests("SignalingTokens", ["SignalingProtocol"]),
@@ -277,6 +281,7 @@ let package = Package(
             unitTests("PresenceLogic", ["SignalingProtocol"]),
             unitTests("ChannelStateLogic", ["SignalingProtocol"]),
             unitTests("InvitationLogic", ["ClusterState", "SignalingProtocol"]),
+            unitTests("WebhooksLogic", ["SignalingProtocol"]),
             unitTests("SIPBridgeLogic", ["SignalingProtocol"]),
             unitTests("SIPBridgeServer", ["SIPBridgeLogic", "PostgresStore", "SignalingProtocol", "TestKit"]),
             unitTests(

@@ -10,7 +10,9 @@ from .errors import StackError
 from .record import Member, Record
 
 # In the order in which they are started; each is also the name of the program.
-KINDS = ("presence", "channel-state", "invitation", "sip-bridge", "gateway")
+KINDS = ("presence", "channel-state", "invitation", "sip-bridge", "webhooks", "gateway")
+# Kinds that a cluster needs only for apps that use them: they are started, and their programs must exist, only if asked for.
+OPTIONAL = ("webhooks",)
 # How many consecutive ports a kind has, apart from that of its health listener, and which of a gateway's is the server API's.
 PORTS = {"gateway": 3, "sip-bridge": 2}
 API_PORT = 2
@@ -26,11 +28,16 @@ def option(kind: str) -> str:
     return "gateways" if kind == "gateway" else kind
 
 
+def usual(kind: str) -> int:
+    """How many processes of a kind there are by default."""
+    return 0 if kind in OPTIONAL else 1
+
+
 def binary_directory() -> Path:
     """Where the executables are: HELIOGRAPH_BIN, or the release build of this checkout."""
     root = Path(__file__).resolve().parents[2]
     directory = Path(os.environ.get("HELIOGRAPH_BIN") or root / ".build" / "release").resolve()
-    if missing := _missing(directory, (*KINDS, CONTROL)):
+    if missing := _missing(directory, (*(kind for kind in KINDS if kind not in OPTIONAL), CONTROL)):
         raise StackError(
             f"{directory} has no {', '.join(missing)}: build with `swift build -c release`, "
             "or say where the programs are with HELIOGRAPH_BIN")
@@ -39,9 +46,10 @@ def binary_directory() -> Path:
 
 def program(kind: str, directory: Path | None = None) -> str:
     """The path of a kind's executable, in another release's directory or the usual one."""
-    if directory is not None and _missing(directory, (kind,)):
+    directory = directory or binary_directory()
+    if _missing(directory, (kind,)):
         raise StackError(f"{directory} has no {kind}")
-    return str((directory or binary_directory()) / kind)
+    return str(directory / kind)
 
 
 def _missing(directory: Path, names: tuple[str, ...]) -> list[str]:

@@ -43,7 +43,7 @@ package struct ServiceResources<Timer: ServiceTimer>: Sendable {
 
 /// The parts of a service. All but the commands are optional.
 package struct ServiceParts<Timer: ServiceTimer> {
-    /// The handlers of the service's commands.
+    /// The handlers of the service's commands. Without any, nothing is read from its streams.
     package var commands: CommandRouter
     /// The name under which this process consumes commands; nil (the default) for the instance's name.
     package var consumer: String?

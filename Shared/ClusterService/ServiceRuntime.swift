@@ -67,10 +67,12 @@ package enum ServiceRuntime {
                     round: round.perform))
         }
         services += parts.background
-        let commands = CommandConsumer(
-            service: Declaration.name, instance: parts.consumer ?? instance, connection: stores.redis,
-            router: parts.commands, logger: logger)
-        services.append(CommandService(ready: parts.readyForCommands, commands: commands))
+        if !parts.commands.isEmpty {
+            let commands = CommandConsumer(
+                service: Declaration.name, instance: parts.consumer ?? instance, connection: stores.redis,
+                router: parts.commands, logger: logger)
+            services.append(CommandService(ready: parts.readyForCommands, commands: commands))
+        }
         let admission = ClusterAdmission(services, cluster: cluster, stores: stores, logger: logger)
         return ServiceAssembly(
             services: [admission], checks: stores.checks + [admission.readiness] + parts.checks,

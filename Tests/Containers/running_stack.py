@@ -13,7 +13,7 @@ from users import APP, PLAIN, TLS, come_back, login, start, talk
 from waiting import eventually, eventually_blocking
 from web import discover, metric
 
-PROGRAMS = ("gateway", "presence", "channel-state", "invitation", "sip-bridge")
+PROGRAMS = ("gateway", "presence", "channel-state", "invitation", "sip-bridge", "webhooks")
 STORES = ("redis", "postgres")
 # The size in bytes that the image may add to its base.
 IMAGE_BOUND = 150_000_000

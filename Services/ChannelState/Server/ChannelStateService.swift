@@ -43,7 +43,12 @@ package struct ChannelStateService: ServiceDeclaration {
             ).fired
         let mirror = MirrorStore(pool: pool)
         // Read even when mirrors are off: instances with another setting may run, and may have run before.
-        parts.mirror(MemberMirrorRow.self, logger: logger) { rows in try await mirror.members(rows) }
+        let webhooks = WebhookOutbox(pool: pool)
+        parts.mirror(ChannelMirrorRow.self, logger: logger) { rows in
+            try await webhooks.add(rows.flatMap(\.webhookEvents))
+            try await mirror.members(
+                rows.compactMap { row in if case .member(let member) = row { member } else { nil } })
+        }
         if configuration.mirrors {
             let check = MemberMirrorCheck(
                 functions: functions, store: mirror, reassertion: reassertion, uptime: resources.uptime)

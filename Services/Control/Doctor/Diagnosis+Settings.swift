@@ -2,7 +2,7 @@ internal import Glibc
 internal import RedisStore
 
 extension Diagnosis {
-    private static let programs = ["gateway", "presence", "channel-state", "invitation", "sip-bridge"]
+    private static let programs = ["gateway", "presence", "channel-state", "invitation", "sip-bridge", "webhooks"]
 
     /// Has the programs beside this one check the environment's settings. Where there are none, it is not checked.
     mutating func lookAtSettings() {

@@ -45,7 +45,8 @@ package struct InvitationService: ServiceDeclaration {
             }
         }
         let store = CallStore(pool: resources.pool)
-        parts.mirror = { entries in try await CallLogStream.copy(entries, to: store, logger) }
+        let webhooks = WebhookOutbox(pool: resources.pool)
+        parts.mirror = { entries in try await CallLogStream.copy(entries, to: store, webhooks, logger) }
         parts.background = [
             CallLogMonths(
                 months: CallMonths(pool: resources.pool), histories: Histories(pool: resources.pool),

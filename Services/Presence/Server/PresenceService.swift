@@ -49,7 +49,9 @@ package struct PresenceService: ServiceDeclaration {
     ) {
         let mirror = MirrorStore(pool: resources.pool)
         let pruning = MirrorPruning(store: mirror, logger: resources.logger)
+        let webhooks = WebhookOutbox(pool: resources.pool)
         parts.mirror(PresenceMirrorRow.self, logger: resources.logger) { rows in
+            try await webhooks.add(rows.compactMap(\.webhookEvent))
             try await mirror.sessions(rows)
             await pruning.pruneIfDue()
         }

@@ -17,6 +17,8 @@ package struct ChannelKeys: Sendable {
     package var attributes: String { tag + ":attrs" }
     /// String: the version in PostgreSQL of the cached attributes. Absent when nothing is cached.
     package var attributesVersion: String { tag + ":attrver" }
+    /// String: when the channel ended (us); only until that is recorded for webhooks.
+    package var end: String { tag + ":end" }
 
     /// A pattern for SCAN that matches the ``members`` of all channels.
     package static let membersPattern = "{a:*:c:*}:members"

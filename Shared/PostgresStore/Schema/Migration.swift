@@ -55,6 +55,7 @@ struct Migration: Equatable, Sendable {
         Migration(22, "0022_attribute_history", PackageResources._022_attribute_history_sql),
         Migration(23, "0023_comments", PackageResources._023_comments_sql),
         Migration(24, "0024_reader", PackageResources._024_reader_sql),
+        Migration(25, "0025_webhooks", PackageResources._025_webhooks_sql),
     ]
 
     init(_ number: Int64, _ name: String, _ bytes: [UInt8]) {

@@ -45,6 +45,9 @@ package struct CommandRouter: Sendable {
     /// Creates a router without handlers.
     package init() {}
 
+    /// Whether there are no handlers.
+    package var isEmpty: Bool { routes.isEmpty }
+
     /// Registers the handler of one type of command. A command may be delivered more than once, even while an earlier
     /// delivery is still being handled: the handler must recognise its id and make it take effect once.
     package mutating func on<C: WireCommand>(

@@ -1,3 +1,19 @@
+/// Why a row was written, where an app's servers are told of it; corrections and changes of connections have none.
+package struct MirrorCause: Equatable, Sendable {
+    /// What has happened.
+    package var kind: WebhookKind
+    /// Why; `success` for what has begun.
+    package var reason: SignalingCode
+    /// Whether the channel has begun with it; nil for no.
+    package var createsChannel: Bool?
+
+    package init(_ kind: WebhookKind, reason: SignalingCode = .success, createsChannel: Bool = false) {
+        self.kind = kind
+        self.reason = reason
+        self.createsChannel = createsChannel ? true : nil
+    }
+}
+
 /// A copy of a user's session as it was in Redis at some version.
 package struct PresenceMirrorRow: Equatable, Sendable {
     /// The session's user.
@@ -18,6 +34,8 @@ package struct PresenceMirrorRow: Equatable, Sendable {
     package var detached = false
     /// When the session began.
     package var since: RedisTime
+    /// That the session has begun or ended; nil for other changes, which webhooks do not tell.
+    package var cause: MirrorCause?
 
     /// Creates the row of a session that exists and has a connection.
     package init(of actor: Actor, version: Int64, gateway: GatewayID, device: String, since: RedisTime) {
@@ -45,6 +63,8 @@ package struct MemberMirrorRow: Equatable, Sendable {
     package var uid: UInt32
     /// When the account joined.
     package var joinedAt: RedisTime
+    /// That the account has joined or left; nil for corrections, which webhooks do not tell.
+    package var cause: MirrorCause?
 
     package init(of member: Member, in channel: ChannelKey, version: Int64, present: Bool, joinedAt: RedisTime) {
         self.channel = channel
@@ -53,5 +73,55 @@ package struct MemberMirrorRow: Equatable, Sendable {
         self.version = version
         self.present = present
         self.joinedAt = joinedAt
+    }
+}
+
+/// The end of a channel, which no copy records: only webhooks tell it.
+package struct ChannelEndRow: Equatable, Sendable {
+    /// The channel that has ended.
+    package var channel: ChannelKey
+    /// When, in microseconds of Redis' clock.
+    package var ended: Int64
+
+    package init(_ channel: ChannelKey, ended: Int64) {
+        self.channel = channel
+        self.ended = ended
+    }
+}
+
+/// A change of a channel.
+package enum ChannelMirrorRow: Equatable, Sendable {
+    /// Of one of its members.
+    case member(MemberMirrorRow)
+    /// Its end.
+    case end(ChannelEndRow)
+}
+
+extension PresenceMirrorRow {
+    /// What webhooks tell; nil for nothing.
+    package var webhookEvent: WebhookEvent? {
+        cause.map {
+            WebhookEvent(
+                $0.kind, in: user.app, at: version, .user(user.account, uid: uid, reason: $0.reason))
+        }
+    }
+}
+
+extension ChannelMirrorRow {
+    /// What webhooks tell, in order. Not of the special channels, in which an app's servers are.
+    package var webhookEvents: [WebhookEvent] {
+        switch self {
+        case .member(let row):
+            guard let cause = row.cause, row.channel.name.special == nil else { return [] }
+            let (app, channel) = (row.channel.app, row.channel.name)
+            let change = WebhookEvent(
+                cause.kind, in: app, at: row.version,
+                .member(row.account, uid: row.uid, channel: channel, reason: cause.reason))
+            guard cause.createsChannel == true else { return [change] }
+            // Just before the join, and after all that happened before.
+            return [WebhookEvent(.channelCreated, in: app, at: row.version - 1, .channel(channel)), change]
+        case .end(let row):
+            return [WebhookEvent(.channelDestroyed, in: row.channel.app, at: row.ended, .channel(row.channel.name))]
+        }
     }
 }

@@ -69,4 +69,6 @@ package enum ServiceName: String, Sendable, CaseIterable {
     case invitation
     /// Telephones.
     case sipBridge = "sip-bridge"
+    /// Webhooks.
+    case webhooks
 }

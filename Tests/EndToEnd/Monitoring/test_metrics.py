@@ -2,10 +2,20 @@
 
 import re
 import subprocess
+from collections.abc import Iterator
 
+import pytest
+from fixtures import running
 from metric_families import PAGE, check_or_write, families, of_stack, page, scraped
 from stack_control import ROOT, Stack
 from waiting import eventually_blocking
+
+
+@pytest.fixture(scope="module")
+def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
+    """Processes of every kind, also those that a cluster need not have."""
+    with running(request, gateways=2, webhooks=1) as stack:
+        yield stack
 
 
 def test_promtool_finds_nothing_to_complain_about(stack: Stack):
@@ -23,7 +33,7 @@ def test_the_page_lists_what_the_processes_show(stack: Stack):
 
 
 def test_every_metric_has_values_from_the_start(make_stack):
-    stack = make_stack(gateways=1)
+    stack = make_stack(gateways=1, webhooks=1)
     eventually_blocking(lambda: of_stack(stack)["heliograph_redis_memory_used_bytes"].values, "every master was asked")
     for member in stack.endpoints["gateways"] + stack.endpoints["services"]:
         missing = {name for name, family in families(scraped(member["http"])).items() if not family.values}

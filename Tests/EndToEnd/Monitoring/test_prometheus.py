@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from fixtures import running
 from metric_families import of_stack
 from stack_control import ROOT, Stack
 from waiting import eventually, eventually_blocking
@@ -94,6 +95,13 @@ class Prometheus:
         except OSError:
             return False
         return len(up) == len(self.stack.endpoints["gateways"] + self.stack.endpoints["services"])
+
+
+@pytest.fixture(scope="module")
+def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
+    """Processes of every kind, also those that a cluster need not have."""
+    with running(request, gateways=2, webhooks=1) as stack:
+        yield stack
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from stack_control import BINARIES, ROOT, run_program
 
-SERVICES = ("gateway", "presence", "channel-state", "invitation", "sip-bridge")
+SERVICES = ("gateway", "presence", "channel-state", "invitation", "sip-bridge", "webhooks")
 OVERLAYS = ("standby", "redis-cluster", "tls", "monitoring")
 # Where Compose mounts secrets.
 SECRETS = "/run/secrets/"

@@ -13,7 +13,7 @@ from stack_control import BINARIES, ROOT, run_program
 FOLDER = ROOT / "Docker" / "kubernetes"
 # From the oldest release that the schemas cover to the newest.
 VERSIONS = (kubernetes_validate.utils.all_versions()[0], kubernetes_validate.latest_version())
-SERVICES = ("gateway", "presence", "channel-state", "invitation", "sip-bridge")
+SERVICES = ("gateway", "presence", "channel-state", "invitation", "sip-bridge", "webhooks")
 # The files of the secret `heliograph-stores`, by the steps of Docs/operations.md.
 STORES = {
     "redis-url": "redis://:secret@redis.example.org:6379\n",

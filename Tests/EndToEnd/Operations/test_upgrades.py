@@ -22,7 +22,7 @@ def logged(stack: Stack, name: str) -> list[str]:
     return [json.loads(line)["message"] for line in lines if line.startswith("{")]
 
 
-@pytest.mark.parametrize("service", ["gateway", "presence", "channel-state", "invitation", "sip-bridge"])
+@pytest.mark.parametrize("service", ["gateway", "presence", "channel-state", "invitation", "sip-bridge", "webhooks"])
 def test_service_links_stop_nobody(service: str):
     done = run_program(str(BINARIES / service), "--check-configuration", **SERVICE_LINKS)
     assert done.returncode == 0, done.stderr

@@ -14,7 +14,7 @@ import Testing
                 local calls = redis.call('INCR', keys[1] .. ':calls')
                 redis.call('SET', keys[1] .. ':attrver', calls)
                 redis.call('HSET', keys[1] .. ':attrs', 'name', 'as of ' .. calls)
-                return {'joined', 10 + calls, 1, 20 + calls, '0', '0', '', 30 + calls,
+                return {'joined', 10 + calls, 1, 20 + calls, '0', '0', '', 30 + calls, calls > 1 and '1' or '',
                     tostring(calls > \(changes) and calls or calls - 1), '_member_num', '1'}
             end)
             """
@@ -40,6 +40,7 @@ import Testing
             #expect(calls == last)
             #expect(joined.answer.sequence == 10 + last)
             #expect(joined.answer.id == 30 + last)
+            #expect(joined.createsChannel == (last > 1))
             #expect(joined.answer.attributes.map(\.value) == ["1", "as of \(last)"])
         }
     }

@@ -91,7 +91,8 @@ struct ChannelAttributeHandler: Sendable {
         case .expiry:
             switch try await functions.expiry(channel) {
             case .wait(let until): try await schedule([(.expiry(channel), until)])
-            case .due:
+            // An end that is not recorded yet: the timer records it, then sets itself again.
+            case .due, .ended:
                 let now = try await functions.redis.time(ofSlot: KeySpace.slot(of: .channel(channel)))
                 try await schedule([(.expiry(channel), now)])
             case .idle, .none: break

@@ -160,6 +160,8 @@ extension ChannelFunctions {
         case wait(until: RedisTime)
         /// The channel's time to live has passed.
         case due
+        /// It has ended at this time (us of Redis' clock), which is not recorded yet.
+        case ended(Int64)
         /// Nobody has ever joined: only the cache must be dropped.
         case idle
         /// The channel does not exist.
@@ -172,6 +174,7 @@ extension ChannelFunctions {
         switch try parts.text() {
         case "wait": return .wait(until: try parts.time())
         case "due": return .due
+        case "ended": return .ended(try parts.int64())
         case "idle": return .idle
         default: return .none
         }
@@ -183,7 +186,14 @@ extension ChannelFunctions {
         try await redis.answer(to: .function("channel_adopt", tag: KeySpace.tag(channel))).int == 1
     }
 
-    /// Deletes the keys of an empty channel.
+    /// Records the end of a channel, so that webhooks tell it. Until this is done, ``expiry(_:)`` reports the end.
+    func recordEnd(of channel: ChannelKey, _ ended: Int64) async throws(SignalingError) {
+        _ = try await redis.answers(
+            to: mirror.entries(end: ChannelEndRow(channel, ended: ended)),
+            then: [RedisCommand("DEL", key: ChannelKeys(channel).end)])
+    }
+
+    /// Deletes the keys of an empty channel. One that had members leaves a note of its end, see ``recordEnd(of:_:)``.
     /// - Parameter version: the version of the attributes after they were cleared; 0 when they were not.
     /// - Returns: false when the channel has members again.
     func delete(_ channel: ChannelKey, version: Int64) async throws(SignalingError) -> Bool {

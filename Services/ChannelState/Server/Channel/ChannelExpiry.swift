@@ -31,6 +31,10 @@ struct ChannelExpiry: Sendable {
         case .due:
             guard channel.name.special == nil else { return }
             try await end(channel)
+        case .ended(let time):
+            try await functions.recordEnd(of: channel, time)
+            // Somebody may have used the channel again meanwhile.
+            try await expire(channel)
         case .idle:
             _ = try await functions.delete(channel, version: 0)
         case .none:
@@ -43,21 +47,23 @@ struct ChannelExpiry: Sendable {
         let account = try Account("system")
         // A channel that never had an attribute leaves nothing in PostgreSQL.
         if try await functions.cached(channel).version == 0 {
-            if try await functions.delete(channel, version: 0) { ended(channel) }
+            if try await functions.delete(channel, version: 0) { try await ended(channel) }
             return
         }
         let command = CommandID("expiry-\(SecureRandom.hex(bytes: 12))")
         let version = try await changes.submit(
             ChannelAttributeChange(command: command, channel: channel, account: account, change: .clear))
         if try await functions.delete(channel, version: version) {
-            ended(channel)
+            try await ended(channel)
         } else {
             // A user has joined after the clear: announces that the attributes were deleted.
             try await cache.load(channel, account: account, uid: 0)
         }
     }
 
-    private func ended(_ channel: ChannelKey) {
+    private func ended(_ channel: ChannelKey) async throws {
+        // If this process dies before it is recorded, the timer fires again.
+        try await expire(channel)
         ChannelMetrics.shared.expired.increment()
         logger.info("channel ended", metadata: ["app": "\(channel.app)", "channel": "\(channel.name)"])
     }

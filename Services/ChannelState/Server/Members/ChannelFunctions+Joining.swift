@@ -22,6 +22,8 @@ extension ChannelFunctions {
         /// The number of the change, for the mirror: Redis' clock in microseconds, or slightly more.
         var change: Int64
         var countersDue: CounterDueTimes
+        /// Whether it is the first join of the channel.
+        var createsChannel: Bool
         /// Whether anyone receives the app's announcements of joins.
         var hasAudience = false
     }
@@ -66,7 +68,9 @@ extension ChannelFunctions {
         let countersDue = Self.countersDue(members: try parts.time(), total: try parts.time())
         let latest = LatestMembers(text: try parts.bytes())
         let answer = ChannelJoined(sequence: sequence, id: try parts.int64(), members: latest, attributes: [])
-        return Joined(outcome: outcome, answer: answer, count: count, change: change, countersDue: countersDue)
+        return Joined(
+            outcome: outcome, answer: answer, count: count, change: change, countersDue: countersDue,
+            createsChannel: try parts.text() == "1")
     }
 
     /// Parses pairs of name and value.

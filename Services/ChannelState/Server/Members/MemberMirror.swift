@@ -11,14 +11,24 @@ struct MemberMirror: Sendable {
     var bus = BusLayout.single
 
     /// The command that records a change; none when mirrors are off.
-    /// - Parameter change: the number of the change, by Redis' clock (us).
+    /// - Parameters:
+    ///   - change: the number of the change, by Redis' clock (us).
+    ///   - cause: that the account has joined or left; nil for a correction.
     func entries(
-        _ channel: ChannelKey, _ account: Account, uid: UInt32, present: Bool, change: Int64
+        _ channel: ChannelKey, _ account: Account, uid: UInt32, present: Bool, change: Int64, cause: MirrorCause? = nil
     ) -> [RedisCommand] {
         guard isOn else { return [] }
-        let row = MemberMirrorRow(
+        var row = MemberMirrorRow(
             of: Member(account: account, uid: uid), in: channel, version: change, present: present,
             joinedAt: RedisTime(microseconds: change))
-        return [MirrorStream.recording(row, for: .channelState, in: bus.partition(of: .channel(channel)))]
+        row.cause = cause
+        return [recording(.member(row), of: channel)]
+    }
+
+    /// The command that records a channel's end, for webhooks; none when mirrors are off.
+    func entries(end row: ChannelEndRow) -> [RedisCommand] { isOn ? [recording(.end(row), of: row.channel)] : [] }
+
+    private func recording(_ row: ChannelMirrorRow, of channel: ChannelKey) -> RedisCommand {
+        MirrorStream.recording(row, for: .channelState, in: bus.partition(of: .channel(channel)))
     }
 }

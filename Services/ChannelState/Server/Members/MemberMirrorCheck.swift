@@ -73,11 +73,13 @@ struct MemberMirrorCheck: Sendable {
         for (row, info) in rows where info == nil {
             ChannelMetrics.shared.membersForgotten.increment()
             let partition = functions.redis.bus.partition(of: .channel(row.channel))
-            let change = try await functions.memberForgotten(
-                row, isTold: RedisTime(microseconds: row.version) < keptSince[partition.number])
+            let isTold = RedisTime(microseconds: row.version) < keptSince[partition.number]
+            let change = try await functions.memberForgotten(row, isTold: isTold)
             guard let change else { continue }
             _ = try await functions.redis.answers(
-                to: functions.mirror.entries(row.channel, row.account, uid: row.uid, present: false, change: change))
+                to: functions.mirror.entries(
+                    row.channel, row.account, uid: row.uid, present: false, change: change,
+                    cause: isTold ? MirrorCause(.leave, reason: .leaveDisconnected) : nil))
         }
     }
 

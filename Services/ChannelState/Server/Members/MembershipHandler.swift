@@ -92,7 +92,8 @@ struct MembershipHandler: Sendable {
         var after = [ChannelFunctions.exit(actor, channel.name, moveNumber: leave.moveNumber)]
         if let left {
             after += functions.mirror.entries(
-                channel, actor.user.account, uid: left.uid, present: false, change: left.change)
+                channel, actor.user.account, uid: left.uid, present: false, change: left.change,
+                cause: MirrorCause(.leave, reason: reason))
             if left.count == 0, channel.name.special == nil {
                 let due = RedisTime(microseconds: left.change) + left.timeToLive
                 after.append(timers.setting(.expiry(channel), at: due))
@@ -117,7 +118,8 @@ struct MembershipHandler: Sendable {
     ) -> [RedisCommand] {
         if joined.outcome == .present { return [] }
         var after = functions.mirror.entries(
-            channel, actor.user.account, uid: actor.uid, present: true, change: joined.change)
+            channel, actor.user.account, uid: actor.uid, present: true, change: joined.change,
+            cause: joined.outcome == .joined ? MirrorCause(.join, createsChannel: joined.createsChannel) : nil)
         after += counters.scheduling(joined.countersDue, channel)
         if joined.count == 1, channel.name.special == nil {
             // The timer that ends the channel is set at its first join, so that a crash at the last leave cannot lose

@@ -75,7 +75,8 @@ struct MembershipReassertion: Sendable {
     private func remove(_ actor: Actor, from channel: ChannelKey, isTold: Bool) async throws(SignalingError) {
         guard let left = try await functions.forget(actor, channel, isTold: isTold) else { return }
         var after = functions.mirror.entries(
-            channel, actor.user.account, uid: left.uid, present: false, change: left.change)
+            channel, actor.user.account, uid: left.uid, present: false, change: left.change,
+            cause: isTold ? MirrorCause(.leave, reason: .leaveDisconnected) : nil)
         after += counters.scheduling(left.countersDue, channel)
         if left.count == 0, channel.name.special == nil {
             let due = RedisTime(microseconds: left.change) + left.timeToLive

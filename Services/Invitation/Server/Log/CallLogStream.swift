@@ -52,7 +52,12 @@ struct CallLogStream: Sendable {
     /// Copies entries into PostgreSQL. One that PostgreSQL refuses permanently is dropped, with a metric and a log
     /// line.
     /// - Throws: `PostgresError` when PostgreSQL does not answer; the entries are then delivered again.
-    static func copy(_ entries: [FieldReader], to store: CallStore, _ logger: Logger) async throws(PostgresError) {
+    static func copy(
+        _ entries: [FieldReader], to store: CallStore, _ webhooks: WebhookOutbox, _ logger: Logger
+    ) async throws(PostgresError) {
+        // What cannot be read is reported below.
+        try await webhooks.add(
+            entries.compactMap { fields in (try? CallLogEntry(from: fields))?.webhookEvent })
         for fields in entries {
             let call: CallRecord
             do throws(SignalingError) { call = try record(fields) } catch {
@@ -88,6 +93,28 @@ struct CallLogStream: Sendable {
         InvitationMetrics.shared.logEntriesDropped.increment()
         logger.error(
             "dropped a call log entry that cannot be kept", metadata: ["call": "\(call)", "error": "\(why)"])
+    }
+}
+
+extension CallLogEntry {
+    /// What webhooks tell: the latest of what the entry knows, because each change has an entry of its own.
+    var webhookEvent: WebhookEvent {
+        let state: WebhookCall.State
+        if endedAt != nil {
+            state = .ended
+        } else if call.acceptedAt != nil {
+            state = .accepted
+        } else {
+            state = call.acknowledgedAt == nil ? .invited : .ringing
+        }
+        let time = endedAt ?? call.acceptedAt ?? call.acknowledgedAt ?? call.startedAt
+        var told = WebhookCall(
+            id: call.id.rawValue, state: state, channel: call.channel.name, caller: call.caller.account.rawValue,
+            callee: call.callee.account.rawValue, direction: call.direction.rawValue)
+        told.endCode = endedAt == nil ? nil : end?.code.rawValue ?? 0
+        // Calls are timed in milliseconds; the states of one that come together keep their order.
+        let place = Int64(WebhookCall.State.allCases.firstIndex(of: state) ?? 0)
+        return WebhookEvent(.call, in: call.channel.app, at: time.milliseconds * 1000 + place, .call(told))
     }
 }
 

@@ -30,7 +30,7 @@ struct SessionEnding: Sendable {
                 let end = EndSessionCalls(user: user, session: ended.session)
                 commands.append(PostedCommand.command(on: functions.redis.bus, for: end, id: base.derived("calls")))
             case .offline(let reason):
-                commands += functions.mirror.entries(row(ended, of: user))
+                commands += functions.mirror.entries(row(ended, of: user, reason))
                 let actor = Actor(user: user, uid: ended.uid, session: ended.session)
                 let announcement = ServerAnnouncement(.offline(reason), of: actor, at: ended.time)
                 commands.append(announcement.publishing(base.derived("offline")))
@@ -49,11 +49,12 @@ struct SessionEnding: Sendable {
             ])
     }
 
-    private func row(_ ended: EndedSession, of user: UserKey) -> PresenceMirrorRow {
+    private func row(_ ended: EndedSession, of user: UserKey, _ reason: SignalingCode) -> PresenceMirrorRow {
         var row = PresenceMirrorRow(
             of: Actor(user: user, uid: ended.uid, session: ended.session), version: ended.change,
             gateway: ended.gateway, device: ended.device, since: ended.since)
         row.present = false
+        row.cause = MirrorCause(.offline, reason: reason)
         return row
     }
 }

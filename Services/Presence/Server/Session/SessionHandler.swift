@@ -91,9 +91,10 @@ struct SessionHandler: Sendable {
         after opened: PresenceFunctions.Opened, _ command: OpenSession, uid: UInt32
     ) -> [RedisCommand] {
         let (user, session) = (command.line.user, command.line.session)
-        let row = PresenceMirrorRow(
+        var row = PresenceMirrorRow(
             of: Actor(user: user, uid: uid, session: session), version: opened.change, gateway: command.gateway,
             device: command.device, since: opened.hold.since)
+        if opened.replaced == nil { row.cause = MirrorCause(.online) }
         var after = functions.mirror.entries(row)
         if opened.replaced == nil, opened.hasAudience {
             let announcement = ServerAnnouncement(

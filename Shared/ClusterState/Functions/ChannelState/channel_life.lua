@@ -4,10 +4,17 @@
 -- next one.
 local WATCH_MS = 60000
 
--- Called when the channel's timer fires. Returns {'wait', time to check again (ms)}, {'due'} (its time to live is over),
--- {'idle'} (it never had a member: only its cache must be dropped) or {'none'}.
+-- An end that nobody records is forgotten after this time.
+local END_MS = 86400000
+
+-- Called when the channel's timer fires. Returns {'ended', time (us)} (an end that is not recorded yet), {'wait', time to check
+-- again (ms)}, {'due'} (its time to live is over), {'idle'} (it never had a member: only its cache must be dropped) or {'none'}.
 local function channel_expiry(keys)
     local tag = keys[1]
+    local ended = redis.call('GET', tag .. ':end')
+    if ended then
+        return {'ended', ended}
+    end
     local now = clock()
     local life = tonumber(state(tag, '_channel_ttl') or CHANNEL_TTL) * 1000
     if redis.call('ZCARD', tag .. ':members') > 0 then
@@ -26,12 +33,16 @@ local function channel_expiry(keys)
     return {'due'}
 end
 
--- ARGV: version of the attributes after they were cleared, 0 when they were not. Deletes an empty channel.
+-- ARGV: version of the attributes after they were cleared, 0 when they were not. Deletes an empty channel; of one that had
+-- members it notes the end.
 -- Returns 1, or 0 when the channel has members again.
 local function channel_delete(keys, args)
     local tag = keys[1]
     if redis.call('ZCARD', tag .. ':members') > 0 then
         return 0
+    end
+    if state(tag, 'joins') then
+        redis.call('SET', tag .. ':end', next_id(tag), 'PX', END_MS)
     end
     redis.call('UNLINK', tag .. ':members', tag .. ':info', tag .. ':latest', tag .. ':state', tag .. ':log',
         tag .. ':attrs', tag .. ':attrver', tag .. ':attrwait', tag .. ':attrload')

@@ -97,7 +97,7 @@ end
 
 -- ARGV: command, deadline, account, uid, sid, 1 for a special channel.
 -- Returns {outcome, sequence, members, change number, when to announce counter num, and total ('0' for never), text of
--- the latest members, client id, version of the cached attributes ('' for none), name, value, ... of the counters that
+-- the latest members, client id, '1' for the channel's first join, version of the cached attributes ('' for none), name, value, ... of the counters that
 -- are on}. The outcome is joined, replaced (the account was a member with another session) or present. Sequence and
 -- client id are those of the returned lists; for a redelivered join they are later than the change itself.
 -- The attributes are not returned: they may be many and large, and reading them through Lua costs Redis five times as
@@ -116,11 +116,12 @@ local function channel_join(keys, args)
         end
         local announced = outcome == 'joined' and wanted.announced and args[6] ~= '1'
         local id, seq = next_numbers(before, announced)
-        local num, total = '0', '0'
+        local num, total, first = '0', '0', ''
         if outcome == 'present' then
             redis.call('HSET', tag .. ':state', 'id', id, 'seq', seq)
         else
             local join = tonumber(before.joins or '0') + 1
+            first = join == 1 and '1' or ''
             redis.call('ZADD', tag .. ':members', join, account)
             redis.call('HSET', tag .. ':info', account, uid .. ' ' .. sid)
             local listed
@@ -136,7 +137,7 @@ local function channel_join(keys, args)
             publish_as(tag, seq, id, account, uid, 'join')
         end
         position = {seq, id}
-        return {outcome, seq, id, num, total}
+        return {outcome, seq, id, num, total, first}
     end)
     if done.err then
         return done
@@ -151,7 +152,8 @@ local function channel_join(keys, args)
     end
     local result = {
         done[1], position[1], members, done[3], done[4], done[5], latest or latest_text(tag), position[2],
-        version or '',
+        -- Without it in what the release before has kept.
+        done[6] or '', version or '',
     }
     append_counters(tag, wanted, result)
     return result

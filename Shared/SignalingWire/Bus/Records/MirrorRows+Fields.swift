@@ -1,5 +1,23 @@
 package import SignalingProtocol
 
+extension MirrorCause: FieldRecord {
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(try fields.field("cause", \.kind), reason: try fields.field("reason", \.reason))
+        createsChannel = try fields.optional("creates", \.createsChannel)
+    }
+}
+
+extension WebhookKind: FieldValue {
+    package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, rawValue) }
+    /// Reads the name of a kind; one that this release does not know is an error.
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
+        guard let kind = Self(rawValue: try reader.string(name)) else {
+            throw FieldReader.malformed(name, "kind of event")
+        }
+        self = kind
+    }
+}
+
 extension PresenceMirrorRow: FieldRecord {
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         let user = try fields.fields(of: \.user)
@@ -14,6 +32,7 @@ extension PresenceMirrorRow: FieldRecord {
             since: try fields.field("since", \.since))
         self.present = present
         detached = try fields.field("detached", \.detached)
+        cause = try fields.optionalFields(of: \.cause, with: "cause")
     }
 }
 
@@ -27,5 +46,28 @@ extension MemberMirrorRow: FieldRecord {
             version: try fields.field("version", \.version),
             present: try fields.field("present", \.present),
             joinedAt: try fields.field("joined", \.joinedAt))
+        cause = try fields.optionalFields(of: \.cause, with: "cause")
+    }
+}
+
+extension ChannelEndRow: FieldRecord {
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(try fields.fields(of: \.channel), ended: try fields.field("ended", \.ended))
+    }
+}
+
+extension ChannelMirrorRow: FieldCodable {
+    package func write(to writer: inout FieldWriter) {
+        switch self {
+        case .member(let row): row.write(to: &writer)
+        case .end(let row): row.write(to: &writer)
+        }
+    }
+
+    /// Reads a row; only an end has the field `ended`.
+    package init(from reader: FieldReader) throws(SignalingError) {
+        self =
+            reader.optionalString("ended") == nil
+            ? .member(try MemberMirrorRow(from: reader)) : .end(try ChannelEndRow(from: reader))
     }
 }

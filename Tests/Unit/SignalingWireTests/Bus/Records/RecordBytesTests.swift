@@ -83,6 +83,29 @@ import Testing
             "3:app1:a7:channel3:tea7:account4:anna3:uid1:77:version1:57:present1:06:joined1:9")
     }
 
+    @Test func rowsOfTheMirrorsThatWebhooksTell() throws {
+        var row = PresenceMirrorRow(
+            of: actor, version: 5, gateway: gateway, device: "web", since: RedisTime(milliseconds: 9))
+        row.cause = MirrorCause(.offline, reason: .leaveLogout)
+        try expect(
+            row,
+            "3:app1:a7:account4:anna7:version1:57:present1:13:uid1:77:session3:s-17:gateway1:g6:device3:web5:since1:98:detached1:05:cause7:offline6:reason3:603"
+        )
+        var membership = MemberMirrorRow(
+            of: member, in: room, version: 5, present: true, joinedAt: RedisTime(milliseconds: 9))
+        membership.cause = MirrorCause(.join, createsChannel: true)
+        try expect(
+            ChannelMirrorRow.member(membership),
+            "3:app1:a7:channel3:tea7:account4:anna3:uid1:77:version1:57:present1:16:joined1:95:cause4:join6:reason1:07:creates1:1"
+        )
+        try expect(
+            ChannelMirrorRow.end(ChannelEndRow(room, ended: 5)), "3:app1:a7:channel3:tea5:ended1:5")
+        membership.cause = nil
+        try expect(
+            ChannelMirrorRow.member(membership),
+            "3:app1:a7:channel3:tea7:account4:anna3:uid1:77:version1:57:present1:16:joined1:9")
+    }
+
     @Test func sessions() throws {
         try expect(
             OpenSession(gateway: gateway, line: line, device: "ios", push: true, tokenExpiry: 99),

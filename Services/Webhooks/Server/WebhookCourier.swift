@@ -1,0 +1,132 @@
+internal import Glibc
+internal import Logging
+internal import PostgresStore
+internal import ServiceKit
+internal import ServiceLifecycle
+internal import ServiceMetrics
+internal import SignalingProtocol
+internal import Synchronization
+internal import WebhooksLogic
+
+/// Sends the events that wait: to each app one request after the other, so that they arrive in order.
+///
+/// On graceful shutdown no queue is taken any more, and requests under way are finished.
+final class WebhookCourier: Service {
+    /// The pause between two looks for work.
+    private static let pause = Duration.milliseconds(250)
+    /// What a lease lasts longer than a request may take.
+    private static let leaseMargin = Duration.seconds(3)
+
+    private let queue: WebhookQueue
+    private let transport: WebhookTransport
+    private let mirrors: MirrorReader
+    private let configuration: WebhooksConfiguration
+    private let logger: Logger
+    private let busy = Mutex(0)
+
+    init(
+        queue: WebhookQueue, transport: WebhookTransport, mirrors: MirrorReader, configuration: WebhooksConfiguration,
+        logger: Logger
+    ) {
+        self.queue = queue
+        self.transport = transport
+        self.mirrors = mirrors
+        self.configuration = configuration
+        self.logger = logger
+    }
+
+    private var lease: Duration { configuration.timeout + Self.leaseMargin }
+
+    func run() async throws {
+        await withDiscardingTaskGroup { tasks in
+            while !Task.isCancelled, !Task.isShuttingDownGracefully {
+                do {
+                    for (claim, horizon) in try await claims() {
+                        change(by: 1)
+                        tasks.addTask {
+                            await self.deliver(claim, horizon)
+                            self.change(by: -1)
+                        }
+                    }
+                } catch {
+                    logger.warning("could not look for events to send", metadata: ["error": "\(error)"])
+                }
+                await cancelWhenGracefulShutdown { _ = await Task.pause(Self.pause * Double.random(in: 0.8...1.2)) }
+            }
+        }
+        await transport.close()
+    }
+
+    private func change(by count: Int) {
+        let targets = busy.withLock { busy in
+            busy += count
+            return busy
+        }
+        WebhooksMetrics.shared.sending.set(targets)
+    }
+
+    private func claims() async throws -> [(WebhookQueue.Claim, WebhookQueue.Horizon)] {
+        let room = configuration.targets - busy.withLock { $0 }
+        guard room > 0, try await queue.hasWork() else { return [] }
+        let horizon = WebhookQueue.Horizon(microseconds: await microseconds(), patience: configuration.holding)
+        return try await queue.claim(room, lease: lease, horizon).map { ($0, horizon) }
+    }
+
+    /// The time up to which all events are in the queue. While Redis does not answer, only events are sent that have waited long.
+    private func microseconds() async -> Int64 {
+        do {
+            return try await mirrors.horizon(settling: configuration.settling)
+        } catch {
+            logger.debug("could not read the places of the mirrors", metadata: ["error": "\(error)"])
+            return 0
+        }
+    }
+
+    /// Sends what waits for an app, until nothing does, a request fails, or the process stops.
+    private func deliver(_ claim: WebhookQueue.Claim, _ horizon: WebhookQueue.Horizon) async {
+        let app = claim.webhook.app
+        do {
+            while !Task.isShuttingDownGracefully {
+                let events = try await queue.next(app, limit: claim.webhook.batch, horizon)
+                guard !events.isEmpty else { break }
+                switch await send(events, claim) {
+                case .delivered:
+                    WebhooksMetrics.shared.delivered.increment(by: events.count)
+                    guard try await queue.delivered(events, of: app, lease: lease) else { return }
+                case .failed(let failure):
+                    return try await failed(claim, failure)
+                }
+            }
+            try await queue.release(app)
+        } catch {
+            // The lease ends by itself. What was delivered without being noted is delivered again.
+            logger.warning("could not note a delivery", metadata: ["app": "\(app)", "error": "\(error)"])
+        }
+    }
+
+    private func send(_ events: [WebhookQueue.Event], _ claim: WebhookQueue.Claim) async -> WebhookOutcome {
+        let webhook = claim.webhook
+        let body = WebhookRequest.body(app: webhook.app.rawValue, events: events.map(\.body))
+        let signature = WebhookRequest.signature(of: body, secret: webhook.secret, time: Int64(time(nil)))
+        let start = ContinuousClock.now
+        let outcome = await transport.post(
+            body, to: webhook.url, signature: signature, allowsPrivate: webhook.allowsPrivate)
+        WebhooksMetrics.shared.requests.record(ContinuousClock.now - start)
+        return outcome
+    }
+
+    private func failed(_ claim: WebhookQueue.Claim, _ failure: WebhookFailure) async throws {
+        let app = claim.webhook.app
+        let pause = configuration.retries.pause(after: claim.attempts + 1, draw: .random(in: 0..<1))
+        WebhooksMetrics.shared.failures.increment(failure.cause)
+        let dead = try await queue.failed(app, failure.text, pause: pause, longest: configuration.patience)
+        WebhooksMetrics.shared.dead.increment(by: dead)
+        // The first failure, and each that costs events, are for operators.
+        logger.log(
+            level: claim.attempts == 0 || dead > 0 ? .warning : .debug, "a webhook failed",
+            metadata: [
+                "app": "\(app)", "cause": "\(failure.cause.rawValue)", "error": "\(failure.text)",
+                "failures": "\(claim.attempts + 1)", "pause": "\(pause)", "dead": "\(dead)",
+            ])
+    }
+}

@@ -1,0 +1,175 @@
+package import SignalingProtocol
+
+/// Where an app's events are sent by HTTP.
+package struct Webhook: Equatable, Sendable {
+    /// The number of events in one request at most.
+    package static let batches = 1...1000
+    /// The bytes of a secret.
+    package static let secretBytes = 16...128
+
+    /// The app.
+    package var app: AppID
+    /// Where events are posted to.
+    package var url: WebhookURL
+    /// Signs the requests.
+    package var secret: String
+    /// The kinds of events that are sent.
+    package var kinds: Set<WebhookKind>
+    /// How many events one request has at most; default 100.
+    package var batch = 100
+    /// Whether the URL may lead into private, loopback and link-local networks; default false.
+    package var allowsPrivate = false
+
+    /// Creates a webhook for events of all kinds.
+    package init(app: AppID, url: WebhookURL, secret: String) {
+        self.app = app
+        self.url = url
+        self.secret = secret
+        kinds = Set(WebhookKind.allCases)
+    }
+}
+
+/// A webhook and how its deliveries are going.
+package struct WebhookRecord: Equatable, Sendable {
+    /// The webhook.
+    package var webhook: Webhook
+    /// The number of events that wait.
+    package var events: Int64
+    /// How long the oldest of them has been waiting, in seconds; nil when none does.
+    package var oldest: Int64?
+    /// The number of dead letters.
+    package var dead: Int64
+    /// Requests that have failed since the last success.
+    package var attempts: Int64
+    /// When the first of these requests failed, in Unix milliseconds; nil while requests succeed.
+    package var failingSince: Int64?
+    /// Why the last of them failed.
+    package var lastError: String?
+    /// When a request last succeeded, in Unix milliseconds.
+    package var deliveredAt: Int64?
+}
+
+/// An event that could not be delivered.
+package struct DeadLetter: Equatable, Sendable {
+    /// The event's id.
+    package var id: String
+    /// What has happened.
+    package var kind: String
+    /// When, in Unix milliseconds.
+    package var happenedAt: Int64
+    /// When it was given up, in Unix milliseconds.
+    package var diedAt: Int64
+    /// Why.
+    package var error: String
+    /// The event as it would be sent.
+    package var body: String
+}
+
+/// The table `webhooks`, as administrators use it. Every method throws ``PostgresError``.
+package struct WebhookStore: Sendable {
+    private let pool: PostgresPool
+
+    /// Works on the database of `pool`.
+    package init(pool: PostgresPool) { self.pool = pool }
+
+    /// Sets an app's webhook. What waits is sent to the new URL, at once.
+    /// - Returns: false when the app does not exist.
+    package func set(_ webhook: Webhook) async throws(PostgresError) -> Bool {
+        try await pool.query(
+            """
+            INSERT INTO webhooks (app, url, secret, kinds, batch, allow_private)
+            SELECT $1, $2, $3, $4::text[], $5::bigint::integer, $6 WHERE EXISTS (SELECT FROM apps WHERE id = $1)
+            ON CONFLICT (app) DO UPDATE SET url = EXCLUDED.url, secret = EXCLUDED.secret, kinds = EXCLUDED.kinds,
+                batch = EXCLUDED.batch, allow_private = EXCLUDED.allow_private, next_attempt_at = now()
+            """,
+            [
+                .text(webhook.app.rawValue), .text(webhook.url.text), .text(webhook.secret),
+                .texts(webhook.kinds.map(\.rawValue).sorted()), .int(Int64(webhook.batch)),
+                .bool(webhook.allowsPrivate),
+            ]
+        ).affected == 1
+    }
+
+    /// All webhooks by app, or that of one.
+    package func list(app: AppID? = nil) async throws(PostgresError) -> [WebhookRecord] {
+        var records: [WebhookRecord] = []
+        let rows = try await pool.query(
+            """
+            SELECT w.app, w.url, w.secret, array_to_string(w.kinds, ' ') AS kinds, w.batch, w.allow_private,
+                b.events, extract(epoch FROM now() - b.oldest)::bigint AS oldest, b.dead, w.attempts,
+                (extract(epoch FROM w.failing_since) * 1000)::bigint AS failing, w.last_error,
+                (extract(epoch FROM w.delivered_at) * 1000)::bigint AS delivered
+            FROM webhooks w JOIN webhook_backlog b ON b.app = w.app WHERE $1::text IS NULL OR w.app = $1 ORDER BY w.app
+            """, [.optional(app?.rawValue)])
+        for row in rows {
+            records.append(
+                WebhookRecord(
+                    webhook: try Webhook(row), events: try row.int64("events"), oldest: try row.optionalInt64("oldest"),
+                    dead: try row.int64("dead"), attempts: try row.int64("attempts"),
+                    failingSince: try row.optionalInt64("failing"), lastError: try row.optionalString("last_error"),
+                    deliveredAt: try row.optionalInt64("delivered")))
+        }
+        return records
+    }
+
+    /// Removes an app's webhook and what waits for it; dead letters stay.
+    /// - Returns: false when there is none.
+    package func remove(_ app: AppID) async throws(PostgresError) -> Bool {
+        try await pool.query("DELETE FROM webhooks WHERE app = $1", [.text(app.rawValue)]).affected == 1
+    }
+
+    /// An app's dead letters, the oldest first.
+    package func dead(_ app: AppID, limit: Int) async throws(PostgresError) -> [DeadLetter] {
+        let rows = try await pool.query(
+            """
+            SELECT id, kind, at / 1000 AS at, (extract(epoch FROM died_at) * 1000)::bigint AS died, error, body
+            FROM webhook_dead WHERE app = $1 ORDER BY at, id LIMIT $2
+            """, [.text(app.rawValue), .int(Int64(limit))])
+        var letters: [DeadLetter] = []
+        for row in rows {
+            letters.append(
+                DeadLetter(
+                    id: try row.string("id"), kind: try row.string("kind"), happenedAt: try row.int64("at"),
+                    diedAt: try row.int64("died"), error: try row.string("error"), body: try row.string("body")))
+        }
+        return letters
+    }
+
+    /// Queues dead letters again, the oldest first, for another day of attempts that begins at once.
+    /// - Parameters:
+    ///   - id: only this one; nil for all.
+    ///   - limit: the number to queue.
+    /// - Returns: how many were queued. Nil when the app has no webhook.
+    package func replay(_ app: AppID, id: String?, limit: Int) async throws(PostgresError) -> Int? {
+        let rows = try await pool.query(
+            """
+            WITH hook AS (
+                UPDATE webhooks SET next_attempt_at = now() WHERE app = $1 RETURNING app
+            ), letters AS (
+                DELETE FROM webhook_dead d USING hook
+                WHERE d.app = hook.app AND (d.at, d.id) IN (
+                    SELECT at, id FROM webhook_dead WHERE app = $1 AND ($2::text IS NULL OR id = $2) ORDER BY at, id LIMIT $3)
+                RETURNING d.app, d.at, d.id, d.kind, d.body
+            ), queued AS (
+                INSERT INTO webhook_events (app, at, id, kind, body) SELECT app, at, id, kind, body FROM letters
+                ON CONFLICT DO NOTHING
+            )
+            SELECT (SELECT count(*) FROM hook) AS hooks, (SELECT count(*) FROM letters) AS letters
+            """, [.text(app.rawValue), .optional(id), .int(Int64(limit))])
+        guard let row = rows.first, try row.int64("hooks") == 1 else { return nil }
+        return Int(try row.int64("letters"))
+    }
+}
+
+extension Webhook {
+    /// Reads a row of the table.
+    init(_ row: PostgresRow) throws(PostgresError) {
+        guard let app = try? AppID(try row.string("app")), let url = WebhookURL(try row.string("url")) else {
+            throw PostgresError(.shape, "the table webhooks contains an invalid app or URL")
+        }
+        self.init(app: app, url: url, secret: try row.string("secret"))
+        kinds = Set(try row.string("kinds").split(separator: " ").compactMap { WebhookKind(rawValue: String($0)) })
+        batch = Int(try row.int64("batch"))
+        allowsPrivate = try row.bool("allow_private")
+    }
+}
