@@ -52,6 +52,10 @@ package struct ServerAnnouncement: Equatable, Sendable {
     /// The same for the channel where joins are announced.
     package static func memberAudience(in app: AppID) -> RedisCommand { audience(in: app, isAboutMembers: true) }
 
+    /// Reads the reply to ``userAudience(in:)`` or ``memberAudience(in:)``.
+    /// - Parameter reply: nil when there was none: an announcement without receivers does nothing.
+    package static func mayBeHeard(_ reply: RedisValue?) -> Bool { reply.map { $0.int == 1 } ?? true }
+
     private var body: String {
         var members = [
             JSONMember("event", .string(label)), JSONMember("account", .string(actor.user.account.rawValue)),

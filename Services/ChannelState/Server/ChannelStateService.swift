@@ -71,8 +71,8 @@ package struct ChannelStateService: ServiceDeclaration {
             store: channels.cache.store, timers: channels.timers, counters: channels.counters)
         let queries = MemberQueries(functions: channels.functions)
         var router = CommandRouter()
-        router.on(JoinChannel.self, membership.join)
-        router.on(LeaveChannel.self, membership.leave)
+        router.onFollowed(JoinChannel.self, membership.join)
+        router.onFollowed(LeaveChannel.self, membership.leave)
         router.on(ChangeChannelAttributes.self) { command, context async throws(SignalingError) in
             try await attributes.change(command, context)
         }

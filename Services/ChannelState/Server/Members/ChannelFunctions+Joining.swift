@@ -24,7 +24,7 @@ extension ChannelFunctions {
         var countersDue: CounterDueTimes
         /// Whether it is the first join of the channel.
         var createsChannel: Bool
-        /// Whether anyone receives the app's announcements of joins.
+        /// Whether anyone may receive the app's announcements of joins.
         var hasAudience = false
     }
 
@@ -40,21 +40,22 @@ extension ChannelFunctions {
         // Redis usually runs a pipeline without interruption. If another client's change comes in between, the same
         // join is sent again; it takes effect once and returns the new sequence number.
         for _ in 0..<Self.joinAttempts {
-            let replies = try await redis.answers(to: [
-                .function(
-                    "channel_join", tag: keys.tag, .string(id.rawValue), .deadline(deadline),
-                    .string(actor.user.account.rawValue), .int(actor.uid), .string(actor.session.rawValue),
-                    channel.name.special == nil ? 0 : 1),
-                RedisCommand("HGETALL", key: keys.attributes), RedisCommand("GET", key: keys.attributesVersion),
-                ServerAnnouncement.memberAudience(in: channel.app),
-            ])
+            let asked = try await redis.answers(
+                to: [
+                    .function(
+                        "channel_join", tag: keys.tag, .string(id.rawValue), .deadline(deadline),
+                        .string(actor.user.account.rawValue), .int(actor.uid), .string(actor.session.rawValue),
+                        channel.name.special == nil ? 0 : 1),
+                    RedisCommand("HGETALL", key: keys.attributes), RedisCommand("GET", key: keys.attributesVersion),
+                ], thenAsking: [ServerAnnouncement.memberAudience(in: channel.app)])
+            let replies = asked.answers
             var parts = try FunctionReply(replies[0])
             var joined = try Self.joined(&parts)
             guard try parts.text() == replies[2].string ?? "" else { continue }
             guard let cached = replies[1].array else { throw .unreadableAnswer }
             let attributes = try Self.attributes(cached[...]) + Self.attributes(parts.remaining)
             joined.answer.attributes = attributes.sorted { $0.name < $1.name }
-            joined.hasAudience = replies[3].int == 1
+            joined.hasAudience = ServerAnnouncement.mayBeHeard(asked.found[0])
             return joined
         }
         throw .unreadableAnswer

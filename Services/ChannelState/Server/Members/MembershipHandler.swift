@@ -12,6 +12,8 @@ internal import SignalingProtocol
 /// A join changes the user's keys and those of two channels, which are in different hash slots, so it takes several
 /// steps. Until the last step is done, the session's record lists the channels that it still has to leave: after a
 /// crash the rest is done by the redelivered command, the session's next join, or its end.
+///
+/// Announcements to the app's servers go to channels of their own, whose master may be away: no answer waits for them.
 struct MembershipHandler: Sendable {
     /// How long after a failure attributes are read again.
     private static let retryPause = Duration.seconds(2)
@@ -23,13 +25,39 @@ struct MembershipHandler: Sendable {
     let reassertion: MembershipReassertion
     let logger: Logger
 
-    func join(_ command: JoinChannel, _ context: CommandContext) async throws(SignalingError) -> ChannelJoined {
+    func join(
+        _ command: JoinChannel, _ context: CommandContext
+    ) async throws(SignalingError) -> FollowedReply<ChannelJoined> {
+        try await announcing { announcements async throws(SignalingError) in
+            try await join(command, context, &announcements)
+        }
+    }
+
+    /// - Parameter act: adds the announcements to be made, also when it throws: a join that is refused may have left other channels.
+    private func announcing<Answer: Sendable>(
+        _ act: (inout [RedisCommand]) async throws(SignalingError) -> Answer
+    ) async throws(SignalingError) -> FollowedReply<Answer> {
+        var announcements: [RedisCommand] = []
+        do throws(SignalingError) {
+            let answer = try await act(&announcements)
+            return FollowedReply(answer, then: announcements)
+        } catch {
+            _ = await functions.redis.execute(announcements)
+            throw error
+        }
+    }
+
+    /// - Parameter announcements: those to be made are added.
+    private func join(
+        _ command: JoinChannel, _ context: CommandContext, _ announcements: inout [RedisCommand]
+    ) async throws(SignalingError) -> ChannelJoined {
         let actor = command.actor
         let channel = ChannelKey(app: actor.user.app, name: command.channel)
         let entered = try await functions.enter(command, context.id, deadline: context.deadline)
         for left in entered.leaving {
             let id = context.id.derived("leave-\(PercentEscape.escape(left.rawValue))")
-            try await leave(LeaveChannel(actor: actor, channel: left, reason: .leaveByUser), id)
+            try await leave(
+                LeaveChannel(actor: actor, channel: left, reason: .leaveByUser), id, announcements: &announcements)
         }
         if !entered.attributesAreCached { await loadAttributes(channel, actor) }
         let joined: ChannelFunctions.Joined
@@ -40,7 +68,11 @@ struct MembershipHandler: Sendable {
             throw error
         }
         // One pipeline, in this order: if the connection breaks in the middle, the redelivered command completes it.
-        var after = commands(after: joined, actor, channel, context.id)
+        var after = commands(after: joined, actor, channel)
+        if joined.outcome == .joined, joined.hasAudience {
+            announcements += announcement(
+                .join(channel.name), of: actor, in: channel, change: joined.change, context.id)
+        }
         if !entered.leaving.isEmpty { after.append(ChannelFunctions.entered(actor, command.channel)) }
         after.append(ChannelFunctions.sessionPlace(actor))
         let replies = try await functions.redis.answers(to: after)
@@ -52,18 +84,24 @@ struct MembershipHandler: Sendable {
         case .alive: return joined.answer
         case .over, .unknown:
             let leaving = LeaveChannel(actor: actor, channel: channel.name, reason: .leaveDisconnected)
-            try await leave(leaving, context.id.derived("undo"))
+            try await leave(leaving, context.id.derived("undo"), announcements: &announcements)
             throw SignalingError(.notLoggedIn, .sessionOver, "the session is over")
         case .elsewhere:
             // Only after a time-out: the session's next join has overtaken this one.
             let leaving = LeaveChannel(actor: actor, channel: channel.name, reason: .leaveByUser)
-            try await leave(leaving, context.id.derived("undo"))
+            try await leave(leaving, context.id.derived("undo"), announcements: &announcements)
             throw SignalingError(.joinOther, .superseded, "the session joined another channel meanwhile")
         }
     }
 
-    func leave(_ command: LeaveChannel, _ context: CommandContext) async throws(SignalingError) -> ChannelLeft {
-        ChannelLeft(sequence: try await leave(command, context.id, deadline: context.deadline)?.sequence)
+    func leave(
+        _ command: LeaveChannel, _ context: CommandContext
+    ) async throws(SignalingError) -> FollowedReply<ChannelLeft> {
+        try await announcing { announcements async throws(SignalingError) in
+            let left = try await leave(
+                command, context.id, deadline: context.deadline, announcements: &announcements)
+            return ChannelLeft(sequence: left?.sequence)
+        }
     }
 
     /// Called when the deadline passed between the steps of a join: takes the session out of the channel, unless it was
@@ -81,10 +119,11 @@ struct MembershipHandler: Sendable {
     /// - Parameters:
     ///   - id: identifies the step, the same at each repetition.
     ///   - deadline: after this time nothing is done; nil for none.
+    ///   - announcements: those to be made are added.
     /// - Returns: nil when the account was not a member by this session.
     @discardableResult
     private func leave(
-        _ leave: LeaveChannel, _ id: CommandID, deadline: RedisTime? = nil
+        _ leave: LeaveChannel, _ id: CommandID, deadline: RedisTime? = nil, announcements: inout [RedisCommand]
     ) async throws(SignalingError) -> ChannelFunctions.Left? {
         let (actor, reason) = (leave.actor, leave.reason)
         let channel = ChannelKey(app: actor.user.app, name: leave.channel)
@@ -99,7 +138,8 @@ struct MembershipHandler: Sendable {
                 after.append(timers.setting(.expiry(channel), at: due))
             }
             after += counters.scheduling(left.countersDue, channel)
-            after += announcement(.leave(channel.name, reason), of: actor, in: channel, change: left.change, id)
+            announcements += announcement(
+                .leave(channel.name, reason), of: actor, in: channel, change: left.change, id)
         }
         let replies = try await functions.redis.answers(to: after)
         if ChannelFunctions.isRestored(replies.first) {
@@ -112,9 +152,9 @@ struct MembershipHandler: Sendable {
         return left
     }
 
-    /// The commands that follow a join: for the mirror, the app's servers, and the channel's timers.
+    /// The commands that follow a join: for the mirror and the channel's timers.
     private func commands(
-        after joined: ChannelFunctions.Joined, _ actor: Actor, _ channel: ChannelKey, _ id: CommandID
+        after joined: ChannelFunctions.Joined, _ actor: Actor, _ channel: ChannelKey
     ) -> [RedisCommand] {
         if joined.outcome == .present { return [] }
         var after = functions.mirror.entries(
@@ -126,9 +166,6 @@ struct MembershipHandler: Sendable {
             // it.
             let due = RedisTime(microseconds: joined.change) + .seconds(Limits.channelTimeToLive)
             after.append(timers.setting(.expiry(channel), at: due))
-        }
-        if joined.outcome == .joined, joined.hasAudience {
-            after += announcement(.join(channel.name), of: actor, in: channel, change: joined.change, id)
         }
         return after
     }

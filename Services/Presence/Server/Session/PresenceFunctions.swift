@@ -42,9 +42,9 @@ struct PresenceFunctions: Sendable {
         var change: Int64
         var hold: SessionHold
         var replaced: EndedSession?
-        /// Whether the gateway has a lease; otherwise nobody would notice its loss.
+        /// Whether the gateway has a lease, as far as is known; otherwise nobody would notice its loss.
         var gatewayLives: Bool
-        /// Whether a server is in the special channel where logins are announced.
+        /// Whether a server may be in the special channel where logins are announced.
         var hasAudience: Bool
     }
 
@@ -72,18 +72,19 @@ struct PresenceFunctions: Sendable {
                 command.push ? 1 : 0, .seconds(timeout), .int64(command.tokenExpiry),
             ] + attributes)
         // The lease is looked at after the session has been opened: if it lives then, the watcher that finds it ended later
-        // also finds the session, by its route.
+        // also finds the session, by its route. The lease and the app's special channel may be at masters that are away.
         let replies = try await redis.answers(
             to: [opening],
-            then: [
+            thenAsking: [
                 GatewayLeases.question(about: command.gateway), ServerAnnouncement.userAudience(in: line.user.app),
             ])
-        var parts = try FunctionReply(replies[0])
+        var parts = try FunctionReply(replies.answers[0])
         if parts.isEmpty { return nil }
         return Opened(
             change: try parts.int64(), hold: SessionHold(since: try parts.time(), claim: try parts.int64()),
             replaced: EndedSession(fields: parts.remainingTexts),
-            gatewayLives: GatewayLeases.remaining(replies[1]) != nil, hasAudience: replies[2].int == 1)
+            gatewayLives: replies.found[0].flatMap { GatewayLeases.remaining($0) } != nil,
+            hasAudience: ServerAnnouncement.mayBeHeard(replies.found[1]))
     }
 
     struct Resumed: Equatable {

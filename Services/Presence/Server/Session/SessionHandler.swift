@@ -29,10 +29,6 @@ struct SessionHandler: Sendable {
             try await timers.set(.session(user, older), after: SessionEnding.patience)
         }
         let (uid, opened) = try await open(command, known, context)
-        if !opened.gatewayLives {
-            try await timers.set(
-                .gateway(command.gateway), at: opened.hold.since + GatewayID.fleet.watchDelay)
-        }
         if let replaced = opened.replaced {
             await afterwards(command.line) { () async throws(SignalingError) in
                 try await ending.carryOut(replaced, of: user)
@@ -86,7 +82,8 @@ struct SessionHandler: Sendable {
         throw .unreadableAnswer
     }
 
-    /// The commands that inform the mirror and the app's servers of a new session.
+    /// The commands that inform the mirror and the app's servers of a new session, and have the gateway looked at if it may have no
+    /// lease.
     private func commands(
         after opened: PresenceFunctions.Opened, _ command: OpenSession, uid: UInt32
     ) -> [RedisCommand] {
@@ -96,6 +93,10 @@ struct SessionHandler: Sendable {
             device: command.device, since: opened.hold.since)
         if opened.replaced == nil { row.cause = MirrorCause(.online) }
         var after = functions.mirror.entries(row)
+        if !opened.gatewayLives {
+            let end = opened.hold.since + GatewayID.fleet.watchDelay
+            after.append(timers.setting(.gateway(command.gateway), at: end))
+        }
         if opened.replaced == nil, opened.hasAudience {
             let announcement = ServerAnnouncement(
                 .online, of: Actor(user: user, uid: uid, session: session), at: opened.hold.since)

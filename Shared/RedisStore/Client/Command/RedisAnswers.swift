@@ -42,6 +42,30 @@ extension RedisCluster {
         try Self.values(await execute(first, then: later))
     }
 
+    /// The answers to commands, and to questions that were asked after them.
+    package struct Asked: Sendable {
+        /// The commands' answers, in order.
+        package let answers: [RedisValue]
+        /// The questions' answers, in order; nil where none came in time.
+        package let found: [RedisValue?]
+    }
+
+    /// How long the answer to a question is waited for: longer than one that works takes.
+    private static var questionTime: Duration { .milliseconds(100) }
+
+    /// Runs commands, and then asks questions for whose answers nobody should have to wait: they may be about keys of a server
+    /// that is away while the commands' own works.
+    /// - Parameter questions: commands that change nothing.
+    /// - Throws: the first failure of a command, as ``answer(to:)`` does.
+    package func answers(
+        to commands: [RedisCommand], thenAsking questions: [RedisCommand]
+    ) async throws(SignalingError) -> Asked {
+        let results = await execute(commands, then: questions, within: Self.questionTime)
+        return Asked(
+            answers: try Self.values(Array(results.prefix(commands.count))),
+            found: results.dropFirst(commands.count).map { try? $0.get() })
+    }
+
     private static func values(
         _ results: [Result<RedisValue, RedisError>]
     ) throws(SignalingError) -> [RedisValue] {

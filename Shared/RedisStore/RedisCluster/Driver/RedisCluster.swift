@@ -141,14 +141,20 @@ package final class RedisCluster: Sendable {
     /// Sends commands, and others that must not take effect before them; on ``eventLoop`` only. On one server all are sent
     /// at once. Across servers the later commands wait for the answers to the first, and are not sent at all when the outcome
     /// of one of those is unknown: they fail with its error.
-    /// - Parameter completion: called once with one result per command, in order.
+    /// - Parameters:
+    ///   - limit: for later commands that may be repeated: how long after they are sent each of them completes at the latest. Default
+    ///     nil: as any other command, and never repeated.
+    ///   - completion: called once with one result per command, in order.
     package func send(
-        _ first: [RedisCommand], then later: [RedisCommand],
+        _ first: [RedisCommand], then later: [RedisCommand], within limit: Duration? = nil,
         _ completion: @escaping ([Result<RedisValue, RedisError>]) -> Void
     ) {
         let results = ResultCollector(count: first.count + later.count, completion: completion)
         let sendLater = {
-            for (index, command) in later.enumerated() { self.send(command) { results.set(first.count + index, $0) } }
+            let end = limit.map { NIODeadline.now() + TimeAmount($0) }
+            for (index, command) in later.enumerated() {
+                self.send(command, repeatedUntil: end) { results.set(first.count + index, $0) }
+            }
         }
         if keepsOrder(of: first, before: later) {
             for (index, command) in first.enumerated() { send(command) { results.set(index, $0) } }
@@ -220,15 +226,15 @@ package final class RedisCluster: Sendable {
         _ = try await execute(RedisCommand("PING").inSlot(slot).durable)
     }
 
-    /// Sends commands, and others that must not take effect before them, as ``send(_:then:_:)`` does; may be called from any
+    /// Sends commands, and others that must not take effect before them, as ``send(_:then:within:_:)`` does; may be called from any
     /// thread.
     /// - Returns: one result per command, in order.
     package func execute(
-        _ first: [RedisCommand], then later: [RedisCommand]
+        _ first: [RedisCommand], then later: [RedisCommand], within limit: Duration? = nil
     ) async -> [Result<RedisValue, RedisError>] {
         guard !first.isEmpty || !later.isEmpty else { return [] }
         return await withCheckedContinuation { continuation in
-            onLoop { self.send(first, then: later) { continuation.resume(returning: $0) } }
+            onLoop { self.send(first, then: later, within: limit) { continuation.resume(returning: $0) } }
         }
     }
 

@@ -1,0 +1,113 @@
+import ClusterService
+import ClusterState
+import NIOPosix
+import PostgresStore
+import RedisStore
+import SignalingProtocol
+import TestKit
+import Testing
+
+@testable import ChannelStateServer
+@testable import PresenceServer
+
+/// Acts of users while a master of a Redis Cluster is away that has nothing of theirs: only the app's special channels and the
+/// gateway's lease.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct AwayMasterTests {
+    /// Less than a command waits for its master, and more than a busy machine takes.
+    private static let bound = Duration.seconds(6)
+
+    /// The first of a series of subjects that is at a master, counted from 0, of three.
+    private static func first<Subject>(
+        atMaster master: Int, _ make: (Int) throws -> Subject, slot: (Subject) -> UInt16
+    ) throws -> Subject {
+        for number in 0..<10_000 {
+            let subject = try make(number)
+            if Int(slot(subject)) * 3 / 16_384 == master { return subject }
+        }
+        throw TestFailure("no subject")
+    }
+
+    private static func special(_ app: AppID, _ name: String) throws -> UInt16 {
+        KeySpace.slot(of: .channel(ChannelKey(app: app, name: try ChannelName(name))))
+    }
+
+    /// An app whose special channels are at the first master.
+    private static func app() throws -> AppID {
+        for number in 0..<10_000 {
+            let app = try AppID("app\(number)")
+            let slots = [try special(app, "_agora_user_online"), try special(app, "_agora_channel_event")]
+            if slots.allSatisfy({ Int($0) * 3 / 16_384 == 0 }) { return app }
+        }
+        throw TestFailure("no app")
+    }
+
+    private static func sessions(_ redis: RedisCluster) -> SessionHandler {
+        let functions = PresenceFunctions(redis: redis, mirror: PresenceMirror(isOn: true, bus: redis.bus))
+        let logger = ServicesStage.silent
+        return SessionHandler(
+            functions: functions, ending: SessionEnding(functions: functions, logger: logger),
+            logins: Batcher { users throws(PostgresError) in
+                users.map { _ in UserLogin(uid: 7, attributes: VersionedAttributes(version: 1, attributes: [])) }
+            },
+            timers: ServiceTimers(service: .presence, connection: redis, logger: logger), logger: logger)
+    }
+
+    private static func membership(_ redis: RedisCluster, _ pool: PostgresPool) -> MembershipHandler {
+        let functions = ChannelFunctions(redis: redis, mirror: MemberMirror(isOn: true, bus: redis.bus))
+        let logger = ServicesStage.silent
+        let counters = ChannelCounters(
+            functions: functions, timers: ServiceTimers(service: .channelState, connection: redis, logger: logger))
+        let attributes = ChannelAttributeCache(functions: functions, store: AttributeStore(pool: pool))
+        return MembershipHandler(
+            functions: functions, attributes: attributes, timers: counters.timers, counters: counters,
+            reassertion: MembershipReassertion(
+                functions: functions, attributes: attributes, timers: counters.timers, counters: counters,
+                logger: logger),
+            logger: logger)
+    }
+
+    @Test func loginsJoinsAndLeavesDoNotWait() async throws {
+        try await RedisClusterScene.run { scene in
+            let redis = try RedisCluster(
+                url: scene.servers.url, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+                libraries: [.presence, .memberships, .channels, .messages, .leases, .timers, .streams],
+                logger: ServicesStage.silent)
+            redis.start()
+            try await waitUntil("the cluster") { await redis.checkReadiness() == .ready ? nil : "not ready" }
+            let app = try Self.app()
+            let user = try Self.first(atMaster: 1, { UserKey(app: app, account: try Account("user\($0)")) }) {
+                KeySpace.slot(of: .user($0))
+            }
+            let room = try Self.first(atMaster: 2, { ChannelKey(app: app, name: try ChannelName("room\($0)")) }) {
+                KeySpace.slot(of: .channel($0))
+            }
+            let gateway = try Self.first(atMaster: 0, { GatewayID("g\($0)") }) { KeySpace.slot(of: .gateway($0)) }
+            _ = try await redis.execute(RedisCommand("SET", key: ChannelKeys(room).attributesVersion, "1"))
+            let pool = PostgresPool(
+                configuration: try PostgresConfiguration(url: "postgresql://127.0.0.1:1/none"), connections: 1,
+                logger: ServicesStage.silent)
+            let (sessions, membership) = (Self.sessions(redis), Self.membership(redis, pool))
+
+            try await scene.servers.servers[0].kill()
+            try await waitUntil("the outage") { await redis.checkReadiness() == .ready ? "ready" : nil }
+            let start = ContinuousClock.now
+            let line = Line(user: user, session: SessionID("s"), secret: "secret")
+            let opened = try await sessions.open(
+                OpenSession(gateway: gateway, line: line, device: "test", push: false),
+                CommandContext(id: CommandID("login")))
+            // Nobody knows whether it is heard, nor whether the gateway lives: both are seen to when the master is back.
+            #expect(opened.then.count == 3)
+            let actor = Actor(user: user, uid: opened.reply.uid, session: line.session)
+            let joined = try await membership.join(
+                JoinChannel(actor: actor, channel: room.name), CommandContext(id: CommandID("join")))
+            #expect(joined.then.count == 1)
+            let left = try await membership.leave(
+                LeaveChannel(actor: actor, channel: room.name, reason: .leaveByUser),
+                CommandContext(id: CommandID("leave")))
+            #expect(left.then.count == 1)
+            #expect(start.duration(to: .now) < Self.bound * patience)
+            await redis.close()
+            await pool.close()
+        }
+    }
+}
