@@ -84,11 +84,12 @@ final class RedisLink {
         channel?.writeAndFlush(buffer, promise: nil)
     }
 
-    /// Abandons the current socket and reconnects.
+    /// Abandons the current socket and reconnects. Nothing while there is none: an attempt is under way or due, and the socket of a
+    /// second one beside it would take the place of the first one's later.
     func drop(_ error: RedisError) {
-        let old = channel
+        guard let old = channel else { return }
         channel = nil
-        old?.abandon()
+        old.abandon()
         perform(machine.lost(), because: error)
     }
 
