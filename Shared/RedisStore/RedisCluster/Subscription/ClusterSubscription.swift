@@ -80,9 +80,11 @@ final class ClusterSubscription: TopicSubscription {
 
     /// See ``ClusterSubscriber/unsubscribe(_:)``.
     func unsubscribe(_ topic: String) {
-        guard let (master, waiters) = topics.drop(topic) else { return }
-        if let master { links[master]?.unsubscribe(topic) }
-        for waiter in waiters { waiter.completion(.failure(.shutDown)) }
+        guard let dropped = topics.drop(topic) else { return }
+        if let master = dropped.master { links[master]?.unsubscribe(topic) }
+        // Told at the end of the next read, which the answer to SUNSUBSCRIBE brings about.
+        if let slot = dropped.renewed { renewed.insert(slot) }
+        for waiter in dropped.waiters { waiter.completion(.failure(.shutDown)) }
     }
 
     private func openLinks() {

@@ -26,6 +26,13 @@ struct ShardTopics<Waiter> {
         var hasMissed = false
 
         var isSettled: Bool { master != nil && outstanding == 0 }
+
+        /// Whether the slot is settled now after messages may have been missed; they count as told then.
+        mutating func renews() -> Bool {
+            guard isSettled, hasMissed else { return false }
+            hasMissed = false
+            return true
+        }
     }
 
     /// What to do when a topic is wanted.
@@ -71,16 +78,26 @@ struct ShardTopics<Waiter> {
         return .subscribe(master)
     }
 
+    /// What follows when a topic is no longer wanted.
+    struct Dropped {
+        /// Where to send SUNSUBSCRIBE, if anywhere.
+        let master: NodeAddress?
+        let waiters: [Waiter]
+        /// The slot, if only this topic kept it from being settled after messages to its other topics may have been missed.
+        let renewed: UInt16?
+    }
+
     /// A topic is no longer wanted.
-    /// - Returns: where to send SUNSUBSCRIBE, if anywhere, and the topic's waiters; nil when it was not wanted.
-    mutating func drop(_ topic: String) -> (master: NodeAddress?, waiters: [Waiter])? {
+    /// - Returns: nil when it was not wanted.
+    mutating func drop(_ topic: String) -> Dropped? {
         let name = Name(rawValue: topic)
         guard let slot = slotOf.removeValue(forKey: name), var state = slots[slot],
             let dropped = state.topics.removeValue(forKey: name)
         else { return nil }
         if dropped.isOutstanding { state.outstanding -= 1 }
+        let isRenewed = !state.topics.isEmpty && state.renews()
         store(state, slot)
-        return (state.master, dropped.waiters)
+        return Dropped(master: state.master, waiters: dropped.waiters, renewed: isRenewed ? slot : nil)
     }
 
     /// Attaches a slot to a master, from no other.
@@ -128,8 +145,7 @@ struct ShardTopics<Waiter> {
         else { return ([], nil) }
         state.topics[name] = Topic()
         state.outstanding -= 1
-        let isRenewed = state.isSettled && state.hasMissed
-        if isRenewed { state.hasMissed = false }
+        let isRenewed = state.renews()
         store(state, slot)
         return (topic.waiters, isRenewed ? slot : nil)
     }

@@ -76,6 +76,21 @@ import Testing
         #expect(topics.count == 0)
     }
 
+    /// A topic that is given up before it is confirmed must not keep the others' gap from being told.
+    @Test mutating func theLastTopicToBeRenewedIsGivenUp() {
+        for topic in ["x", "y"] { _ = topics.want(topic, slot: 5, 1) }
+        _ = topics.attach(5, to: Self.first)
+        for topic in ["x", "y"] { _ = topics.confirmed(topic, by: Self.first) }
+        topics.detachAll(of: Self.first)
+        _ = topics.attach(5, to: Self.second)
+        #expect(confirm("x", Self.second) == "[] -")
+        #expect(topics.drop("y")?.renewed == 5)
+        #expect(topics.unsettled == [])
+        #expect(topics.want("z", slot: 5, 2) == .subscribe(Self.second))
+        #expect(confirm("z", Self.second) == "[2] -", "told once")
+        #expect(topics.drop("z")?.renewed == nil)
+    }
+
     @Test mutating func waitersWhoseTimeIsOver() {
         _ = topics.want("x", slot: 5, 1)
         _ = topics.want("x", slot: 5, 2)
