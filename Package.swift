@@ -218,7 +218,8 @@ let package = Package(
             // The server API, the console and the playground, served by the gateway.
             .target(
                 name: "GatewayPages", path: "Services/Gateway/Pages",
-                resources: [.embedInCode("Common"), .embedInCode("Playground")], swiftSettings: strict),
+                resources: [.embedInCode("Common"), .embedInCode("Console"), .embedInCode("Playground")],
+                swiftSettings: strict),
             .target(
                 name: "GatewayAPILogic", dependencies: ["SignalingProtocol", "SignalingTokens", "SignalingWire"],
                 path: "Services/Gateway/API/Logic", swiftSettings: strict),

@@ -1,11 +1,24 @@
 """The playground: two users on one page, the wire, the code of each step."""
 
+import re
 from contextlib import asynccontextmanager
+from pathlib import Path
 
+from agorasigsdk.call import Call
+from agorasigsdk.channel import Channel
+from agorasigsdk.login_session import LoginSession
 from chromium import Browser
 from screens import DESK, PHONE, Screen, opened
 from stack_control import Stack, unique
 
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = """(async () => {
+    const { EXAMPLES } = await import("/playground/examples.js");
+    const values = {
+        app: "demo", account: "ada", token: "t", origin: location.origin, gateway: '("127.0.0.1", 1)', channel: "tea", peer: "bob", text: "hello",
+        name: "topic", value: "tea", extra: "{}", digits: "1"};
+    return Object.entries(EXAMPLES).map(([name, make]) => ({ name, ...make(values) }));
+})()"""
 # The forms and buttons of a user's column.
 COLUMN = "document.querySelectorAll('.person')[{}]"
 
@@ -92,7 +105,7 @@ async def test_two_users_talk_call_and_lose_the_network(stack: Stack, browser: B
         await users.sees(0, f"{bob} has ended the call")
         # What is sent while the network is cut arrives once it is back.
         await users.press(1, "Cut the network")
-        await users.sees(1, "reconnecting")
+        await users.sees(1, "reconnecting 2")
         await users.fill(0, "Message", "while you were away")
         await users.press(0, "Send")
         await users.sees(0, "while you were away")
@@ -120,6 +133,26 @@ async def test_the_wire_is_shown_without_secrets(stack: Stack, browser: Browser)
         assert line.endswith("…") and len(line) < 8
         await users.page.evaluate("document.querySelector('#wire-clear').click()")
         assert await users.page.evaluate("document.querySelector('#frames').childElementCount") == 0
+
+
+async def test_the_code_of_every_step_names_what_the_clients_have(stack: Stack, browser: Browser):
+    swift = "".join(path.read_text() for path in (ROOT / "Shared" / "SignalingClient").rglob("*.swift"))
+    web = (ROOT / "Clients" / "web" / "heliograph.js").read_text()
+    python = {"session": LoginSession, "channel": Channel, "call": Call}
+    async with playground(stack, browser) as users:
+        examples = await users.page.evaluate(EXAMPLES)
+    assert len(examples) == 14
+    for example in examples:
+        for name in re.findall(r"\bada\.(\w+)", example["swift"]):
+            assert re.search(rf"(func|let) {name}\b", swift), (example["name"], name)
+        for name in re.findall(r"\b(?:session|channel|call)\.(\w+)", example["browser"]):
+            assert re.search(rf"^    {name}\b", web, re.MULTILINE), (example["name"], name)
+        compile(example["python"], example["name"], "exec")
+        for owner, name in re.findall(r"\b(session|channel|call)\.(\w+)\(", example["python"]):
+            assert hasattr(python[owner], name), (example["name"], name)
+        for name in re.findall(r"def (on_\w+)", example["python"]):
+            callbacks = (LoginSession.LoginCallback, Channel.ChannelCallback, Call.CallCallback)
+            assert any(hasattr(each, name) for each in callbacks), (example["name"], name)
 
 
 async def test_an_app_that_does_not_exist_and_none(stack: Stack, browser: Browser):

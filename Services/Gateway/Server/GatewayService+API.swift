@@ -2,6 +2,7 @@ package import GatewayAPIServer
 internal import NIOCore
 internal import NIOHTTP1
 internal import ServiceKit
+internal import ServiceMetrics
 internal import Synchronization
 
 /// The server API, which sends its commands and messages through the shards.
@@ -18,6 +19,10 @@ extension GatewayService {
                 discovery: { [discovery] target in
                     let answer = await discovery.answer(to: target)
                     return DiscoveryAnswer(status: Int(answer.status.code), body: answer.body)
+                },
+                metrics: {
+                    await self.observe()
+                    return MetricRegistry.process.text()
                 },
                 shards: { try await self.readyShards() })
         }

@@ -68,6 +68,7 @@ import Testing
         #expect(try act("GET", "/v1/apps/a/calls?state=open") == list(.open))
         #expect(try act("GET", "/v1/apps/a/usage?days=366") == .getUsage(ListRecords(.usage, app: app, limit: 366)))
         #expect(try act("GET", "/v1/processes") == .listProcesses)
+        #expect(try act("GET", "/v1/metrics") == .getMetrics)
         var members = ListRecords(.members, app: app, limit: 100)
         members.channel = try ChannelName("c")
         #expect(try act("GET", "/v1/apps/a/channels/c/members?after=") == .list(members))

@@ -4,6 +4,8 @@ package import SignalingProtocol
 package enum APIAct: Equatable, Sendable {
     case describeError(APIErrorCode)
     case describeKey
+    /// The metrics of the gateway that answers.
+    case getMetrics
     case listProcesses
     case list(ListRecords)
     case getUsage(ListRecords)

@@ -35,6 +35,7 @@ package struct APIRequest: Sendable {
             }
             return .describeError(code)
         case .getKey: return .describeKey
+        case .getMetrics: return .getMetrics
         case .listProcesses: return .listProcesses
         case .listApps, .listCalls, .listUsers, .listChannels, .getUsage: return try listing(query)
         case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast: return try sending(body ?? .null)

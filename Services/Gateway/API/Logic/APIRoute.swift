@@ -4,6 +4,7 @@ package import SignalingProtocol
 package enum APIRoute: String, CaseIterable, Sendable {
     case getError
     case getKey
+    case getMetrics
     case listProcesses
     case listApps
     case getUsage
@@ -32,6 +33,7 @@ package enum APIRoute: String, CaseIterable, Sendable {
     /// The HTTP method.
     package var method: String {
         switch self {
+        case .getMetrics: "GET"
         case .getError, .getKey, .listProcesses, .listApps, .getUsage, .listCalls, .listUsers, .listChannels, .getUser,
             .listUserAttributes, .getUserAttribute, .getChannel, .listMembers, .getMember, .listChannelAttributes,
             .getChannelAttribute:
@@ -47,6 +49,7 @@ package enum APIRoute: String, CaseIterable, Sendable {
         switch self {
         case .getError: "/v1/errors/{code}"
         case .getKey: "/v1/key"
+        case .getMetrics: "/v1/metrics"
         case .listProcesses: "/v1/processes"
         case .listApps: "/v1/apps"
         case .getUsage: "/v1/apps/{app}/usage"
@@ -76,6 +79,7 @@ package enum APIRoute: String, CaseIterable, Sendable {
     package var scope: APIScope? {
         switch self {
         case .getError, .getKey: nil
+        case .getMetrics: .read
         case .listProcesses, .listApps, .getUsage, .listCalls, .listUsers, .listChannels, .getUser, .listUserAttributes,
             .getUserAttribute, .getChannel, .listMembers, .getMember, .listChannelAttributes, .getChannelAttribute:
             .read
@@ -87,7 +91,7 @@ package enum APIRoute: String, CaseIterable, Sendable {
     }
 
     /// Whether the key must be one of the cluster, because the operation is about all apps.
-    package var needsClusterKey: Bool { self == .listProcesses || self == .listApps }
+    package var needsClusterKey: Bool { [.listProcesses, .listApps, .getMetrics].contains(self) }
 
     /// Whether the operation needs no key.
     package var isPublic: Bool { self == .getError }
@@ -95,6 +99,7 @@ package enum APIRoute: String, CaseIterable, Sendable {
     /// Whether the request must have a body.
     package var hasBody: Bool {
         switch self {
+        case .getMetrics: false
         case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast, .mintToken, .setUserAttribute,
             .setChannelAttribute:
             true

@@ -9,8 +9,14 @@ struct APIAnswer: Sendable {
     /// Names and values of further headers.
     var headers: [(name: String, value: String)] = []
 
+    /// - Parameter json: what operations answer; a text is answered as it is, as metrics are.
     init(status: Int = 200, _ json: JSONValue) {
         self.status = status
+        if case .string(let text) = json {
+            body = Array(text.utf8)
+            contentType = "text/plain; version=0.0.4; charset=utf-8"
+            return
+        }
         var bytes: [UInt8] = []
         json.append(to: &bytes)
         body = bytes

@@ -10,6 +10,8 @@ internal import SignalingWire
 struct APIPerformer: Sendable {
     let shards: APIShards
     let directory: APIDirectory
+    /// The metrics of this process, in Prometheus' text format.
+    let metrics: @Sendable () async -> String
 
     /// Carries out an act.
     /// - Parameters:
@@ -33,6 +35,7 @@ struct APIPerformer: Sendable {
         switch act {
         case .describeError(let code): return Self.description(of: code)
         case .describeKey: return key.map(Self.description) ?? .null
+        case .getMetrics: return .string(await metrics())
         case .listProcesses: return try await processes()
         case .list(let list):
             let page = try await shards.next().ask(list)

@@ -34,9 +34,9 @@ struct APIResponder: HTTPResponder {
     private let performer: APIPerformer
     private let answers: IdempotencyStore
 
-    init(shards: APIShards) {
+    init(shards: APIShards, metrics: @escaping @Sendable () async -> String) {
         directory = APIDirectory(shards: shards)
-        performer = APIPerformer(shards: shards, directory: directory)
+        performer = APIPerformer(shards: shards, directory: directory, metrics: metrics)
         answers = IdempotencyStore(shards: shards)
     }
 
@@ -66,7 +66,7 @@ struct APIResponder: HTTPResponder {
         return response
     }
 
-    private static func mayHaveBody(_ request: Request) -> Bool {
+    static func mayHaveBody(_ request: Request) -> Bool {
         if let length = request.headers[.contentLength] { return length != "0" }
         return request.headers[.transferEncoding] != nil
     }

@@ -9,22 +9,26 @@ package struct APIService: Service {
     private let configuration: APIConfiguration
     private let shards: @Sendable () async throws -> [APIShard]
     private let discovery: @Sendable (String) async -> DiscoveryAnswer
+    private let metrics: @Sendable () async -> String
     private let group: any EventLoopGroup
     private let logger: Logger
 
     /// - Parameters:
     ///   - group: where connections are served.
     ///   - discovery: answers `/getaddr` for the playground, given the request's target.
+    ///   - metrics: the metrics of this process, in Prometheus' text format.
     ///   - shards: waits until the gateway's event loops can be used, and returns them; at least one.
     package init(
         configuration: APIConfiguration, group: any EventLoopGroup, logger: Logger,
         discovery: @escaping @Sendable (String) async -> DiscoveryAnswer,
+        metrics: @escaping @Sendable () async -> String,
         shards: @escaping @Sendable () async throws -> [APIShard]
     ) {
         self.configuration = configuration
         self.group = group
         self.logger = logger
         self.discovery = discovery
+        self.metrics = metrics
         self.shards = shards
         _ = APIMetrics.shared
     }
@@ -41,7 +45,7 @@ package struct APIService: Service {
         // Its own messages are about single requests, which are nobody's concern.
         var quiet = logger
         quiet.logLevel = .warning
-        let api = APIResponder(shards: APIShards(shards))
+        let api = APIResponder(shards: APIShards(shards), metrics: metrics)
         guard configuration.servesPages else { return try await serve(api, quiet) }
         try await serve(PageResponder(api: api, discovery: discovery), quiet)
     }

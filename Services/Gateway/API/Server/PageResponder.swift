@@ -32,7 +32,7 @@ struct PageResponder: HTTPResponder {
     func respond(to request: Request, context: Context) async throws -> Response {
         let target = request.head.path ?? "/"
         let path = String(target.prefix { $0 != "?" })
-        let isRead = request.method == .get || request.method == .head
+        let isRead = (request.method == .get || request.method == .head) && !APIResponder.mayHaveBody(request)
         guard let response = isRead ? await page(path, target, request) : nil else {
             return try await api.respond(to: request, context: context)
         }

@@ -16,6 +16,7 @@ export class Person {
     #callState = "";
     #members = new Map();
     #isCut = false;
+    #attempt = 0;
     #context;
     #control = {};
 
@@ -92,7 +93,7 @@ export class Person {
         const isOnline = status === 2;
         control.avatar.textContent = (this.account[0] ?? "?").toUpperCase();
         control.title.textContent = this.account || "new user";
-        control.status.textContent = text;
+        control.status.textContent = status === 3 ? `${text} ${this.#attempt}` : text;
         control.status.className = `badge dot ${kind}`;
         control.login.textContent = status === 0 ? "Log in" : "Log out";
         control.login.className = status === 0 ? "main" : "";
@@ -198,6 +199,7 @@ export class Person {
         session.onLogout = over("logged out");
         session.onReconnecting = (attempt) => {
             if (attempt === 1) this.#write("fact", "the connection is lost");
+            this.#attempt = attempt;
             this.#show();
         };
         session.onReconnected = () => {

@@ -1,0 +1,123 @@
+// The panels of one user and one channel, over the view from which they were opened.
+
+import { field, find, make, note } from "/pages/dom.js";
+import { badge, number, since } from "./table.js";
+
+/** Opens the panel with a title; what has the focus gets it back. */
+function open(title, ...children) {
+    const panel = find("#panel");
+    panel.replaceChildren(
+        make("div", { class: "head" }, make("h2", { id: "panel-title" }, title), make("button", { type: "button", onclick: () => panel.close() }, "Close")),
+        ...children);
+    if (!panel.open) panel.showModal();
+}
+
+/** Does something, and says how it went. */
+export async function attempt(text, act) {
+    try {
+        await act();
+        note(text);
+        return true;
+    } catch (error) {
+        note(error.message, true);
+        return false;
+    }
+}
+
+const section = (title, ...children) => make("section", { "aria-label": title }, make("h3", {}, title), children);
+const facts = (pairs) => make("dl", { class: "facts" }, pairs.map(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
+
+/** A form whose button does something; `act` gets the fields' values by name. */
+function acting(name, button, kind, fields, act) {
+    const form = make("form", { "aria-label": name, autocomplete: "off" }, fields,
+        make("div", { class: "row" }, make("button", { class: kind }, button)));
+    form.addEventListener("submit", async (event) => {
+        event.preventDefault();
+        const values = Object.fromEntries(new FormData(form));
+        find("button", form).disabled = true;
+        await act(values, form);
+        find("button", form).disabled = false;
+    });
+    return form;
+}
+
+const input = (name, properties = {}) => make("input", { name, spellcheck: "false", autocomplete: "off", ...properties });
+
+/** A list of attributes, which can be set and deleted by who may. */
+async function attributes(context, place) {
+    const { api, app, may } = context;
+    const list = make("ul", { class: "pairs" });
+    const reload = async () => {
+        const { attributes: found } = await api.get("apps", app, ...place, "attributes");
+        const remove = (name) => attempt("The attribute is deleted", async () => {
+            await api.delete("apps", app, ...place, "attributes", name);
+            await reload();
+        });
+        const rows = Object.entries(found).map(([name, value]) => make("li", {}, make("code", {}, name), make("code", {}, value),
+            may("admin") && make("button", { type: "button", class: "danger", "aria-label": `Delete ${name}`, onclick: () => remove(name) }, "Delete")));
+        list.replaceChildren(...(rows.length > 0 ? rows : [make("li", { class: "quiet" }, "none")]));
+    };
+    await reload();
+    const set = may("admin") && acting(
+        "Set an attribute", "Set", "",
+        make("div", { class: "row" }, field("Name", input("name", { required: true, maxlength: 128 })), field("Value", input("value"))),
+        ({ name, value }, form) => attempt("The attribute is set", async () => {
+            await api.put({ value }, "apps", app, ...place, "attributes", name);
+            form.reset();
+            await reload();
+        }));
+    return section("Attributes", list, set);
+}
+
+const sending = (context, place, placeholder) => context.may("send") && section("Send a message", acting(
+    "Send a message", "Send", "main",
+    make("div", { class: "row" }, field("From", input("from", { value: "console", required: true, maxlength: 128 })),
+        field("Message", input("message", { required: true, placeholder }))),
+    ({ from, message }, form) => attempt("The message is sent", async () => {
+        await context.api.post({ from, message }, "apps", context.app, ...place, "messages");
+        form.elements.message.value = "";
+    })));
+
+/** The panel of a user. */
+export async function openUser(context, account, changed) {
+    const { api, app, may } = context;
+    const place = ["users", account];
+    const [status, listed] = await Promise.all([
+        api.get("apps", app, ...place),
+        api.get("apps", app, "users", { state: "all", prefix: account, limit: 1 }).catch(() => ({ users: [] })),
+    ]);
+    const user = listed.users.find((each) => each.account === account);
+    const again = async () => {
+        changed();
+        await openUser(context, account, changed);
+    };
+    open(
+        account,
+        section("User", facts([
+            ["State", badge(user?.state ?? (status.online ? "online" : "offline"))],
+            ["Uid", number(user?.uid).replaceAll(",", "")], ["Gateway", user?.gateway ?? "–"], ["Device", user?.device ?? "–"],
+            ["Online for", user?.since ? since(user.since) : "–"],
+        ])),
+        sending(context, place, "waits while the user is offline"),
+        await attributes(context, place),
+        may("admin") && section("Session", make("p", { class: "quiet" }, "Ends the session; the user may log in again."),
+            acting("End the session", "Disconnect", "danger", [], () => attempt(`${account} is disconnected`, async () => {
+                await api.post(undefined, "apps", app, ...place, "disconnect");
+                await again();
+            }))));
+}
+
+/** The panel of a channel. */
+export async function openChannel(context, name, changed) {
+    const { api, app } = context;
+    const place = ["channels", name];
+    const { total, members } = await api.get("apps", app, ...place, "members", { limit: 100 });
+    const chips = members.map(({ account }) => make("button", { type: "button", onclick: () => openUser(context, account, changed) }, account));
+    open(
+        name,
+        section(`Members (${number(total)})`,
+            make("div", { class: "chips" }, chips.length > 0 ? chips : make("span", { class: "quiet" }, "none"),
+                total > members.length && make("span", { class: "badge" }, `and ${number(total - members.length)} more`))),
+        sending(context, place, "to all members"),
+        await attributes(context, place));
+}
