@@ -78,6 +78,13 @@ const sending = (context, place, placeholder) => context.may("send") && section(
         form.elements.message.value = "";
     })));
 
+/** Waits until a user is offline: gateways end a session after the answer. Not for long, because users may log in again at once. */
+async function untilOffline({ api, app }, place) {
+    for (let turn = 0; turn < 10 && (await api.get("apps", app, ...place)).online; turn += 1) {
+        await new Promise((resume) => { setTimeout(resume, 300); });
+    }
+}
+
 /** The panel of a user. */
 export async function openUser(context, account, changed) {
     const { api, app, may } = context;
@@ -87,6 +94,9 @@ export async function openUser(context, account, changed) {
         api.get("apps", app, "users", { state: "all", prefix: account, limit: 1 }).catch(() => ({ users: [] })),
     ]);
     const user = listed.users.find((each) => each.account === account);
+    // The list is up to a second behind.
+    const isListed = user && user.state !== "offline";
+    const online = status.online ? { state: "online", ...(isListed && user) } : { state: "offline" };
     const again = async () => {
         changed();
         await openUser(context, account, changed);
@@ -94,15 +104,16 @@ export async function openUser(context, account, changed) {
     open(
         account,
         section("User", facts([
-            ["State", badge(user?.state ?? (status.online ? "online" : "offline"))],
-            ["Uid", number(user?.uid).replaceAll(",", "")], ["Gateway", user?.gateway ?? "–"], ["Device", user?.device ?? "–"],
-            ["Online for", user?.since ? since(user.since) : "–"],
+            ["State", badge(online.state)],
+            ["Uid", number(user?.uid).replaceAll(",", "")], ["Gateway", online.gateway ?? "–"], ["Device", online.device ?? "–"],
+            ["Online for", online.since ? since(online.since) : "–"],
         ])),
         sending(context, place, "waits while the user is offline"),
         await attributes(context, place),
         may("admin") && section("Session", make("p", { class: "quiet" }, "Ends the session; the user may log in again."),
             acting("End the session", "Disconnect", "danger", [], () => attempt(`${account} is disconnected`, async () => {
                 await api.post(undefined, "apps", app, ...place, "disconnect");
+                await untilOffline(context, place);
                 await again();
             }))));
 }
