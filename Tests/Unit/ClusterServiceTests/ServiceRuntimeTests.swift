@@ -26,9 +26,14 @@ import Testing
         static var libraries: [RedisFunctionLibrary] { [] }
         let postgresConnections = 1
         var fired: (@Sendable (Timer) async throws -> Void)?
+        var takesCommands = true
 
         func parts(on resources: ServiceResources<Timer>) -> ServiceParts<Timer> {
-            var parts = ServiceParts<Timer>(commands: CommandRouter())
+            var commands = CommandRouter()
+            if takesCommands {
+                commands.on(GetApp.self) { (_, _) throws(SignalingError) in throw .timeout() }
+            }
+            var parts = ServiceParts<Timer>(commands: commands)
             parts.timerFired = fired
             parts.mirror = { _ in }
             parts.rounds = [ServiceRound("probe", every: .seconds(60)) { _ in }]
@@ -77,6 +82,11 @@ import Testing
                 "ServiceStores", "ProcessRecordUpkeep", "MirrorConsumer", "SingletonJob", "Background",
                 "CommandService",
             ])
+    }
+
+    @Test func `a service without commands reads none`() async throws {
+        let kinds = Self.kinds(try await Self.assemble(Probe<Never>(takesCommands: false)))
+        #expect(kinds == ["ServiceStores", "ProcessRecordUpkeep", "MirrorConsumer", "SingletonJob", "Background"])
     }
 
     @Test func `a mirror entry that cannot be read does not hold up the others`() async throws {
