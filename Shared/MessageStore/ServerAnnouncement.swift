@@ -44,9 +44,9 @@ package struct ServerAnnouncement: Equatable, Sendable {
         return message
     }
 
-    /// The Redis command, for the caller's pipeline, that asks whether anyone is in the channel where logins are announced;
-    /// answered 1 or 0. Sent after the change, so that an announcement without receivers, the usual case, need not be
-    /// made.
+    /// The Redis command, for the caller's pipeline, that asks whether anyone is in the channel where logins are announced, or
+    /// follows it by the server API; answered 0 when not. Sent after the change, so that an announcement without receivers, the
+    /// usual case, need not be made.
     package static func userAudience(in app: AppID) -> RedisCommand { audience(in: app, isAboutMembers: false) }
 
     /// The same for the channel where joins are announced.
@@ -54,7 +54,7 @@ package struct ServerAnnouncement: Equatable, Sendable {
 
     /// Reads the reply to ``userAudience(in:)`` or ``memberAudience(in:)``.
     /// - Parameter reply: nil when there was none: an announcement without receivers does nothing.
-    package static func mayBeHeard(_ reply: RedisValue?) -> Bool { reply.map { $0.int == 1 } ?? true }
+    package static func mayBeHeard(_ reply: RedisValue?) -> Bool { reply.map { $0.int ?? 0 > 0 } ?? true }
 
     private var body: String {
         var members = [
@@ -91,7 +91,8 @@ package struct ServerAnnouncement: Equatable, Sendable {
     }
 
     private static func audience(in app: AppID, isAboutMembers: Bool) -> RedisCommand {
-        RedisCommand("EXISTS", key: ChannelKeys(channel(in: app, isAboutMembers: isAboutMembers)).members)
+        let keys = ChannelKeys(channel(in: app, isAboutMembers: isAboutMembers))
+        return RedisCommand("EXISTS", key: keys.members, .string(keys.followed))
     }
 
     private static func channel(in app: AppID, isAboutMembers: Bool) -> ChannelKey {

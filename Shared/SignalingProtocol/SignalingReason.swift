@@ -33,6 +33,8 @@ extension SignalingReason {
 extension SignalingReason {
     /// There is no app with that id.
     public static let unknownApp = Self(rawValue: "unknown_app")
+    /// The app's server has banned the user for a time.
+    public static let banned = Self(rawValue: "banned")
     /// The app requires a token and the login had none.
     public static let tokenErrorRequired = Self(rawValue: "TokenErrorRequired")
     /// The token is not of the form `1:app:expiry:md5`.
@@ -171,6 +173,8 @@ extension SignalingReason {
 extension SignalingReason {
     /// There is no key of the server API with that id, or it is revoked or has expired.
     package static let unknownKey = Self(rawValue: "unknown_key")
+    /// The user is not banned.
+    package static let notBanned = Self(rawValue: "not_banned")
     /// The attribute has another value than the app's server expected; nothing was changed.
     package static let valueDiffers = Self(rawValue: "value_differs")
     /// A command, reply or record lacks a field, or a field cannot be parsed.

@@ -31,6 +31,8 @@ package struct PresenceService: ServiceDeclaration {
             functions: functions, ending: ending, logins: logins(pool), timers: resources.timers, logger: logger)
         let cache = UserAttributeCache(functions: functions, pool: pool)
         var parts = ServiceParts<PresenceTimer>(commands: commands(sessions, cache, resources))
+        let bans = BanCheck(store: BanStore(pool: pool), functions: functions)
+        parts.rounds.append(ServiceRound("presence-bans", every: .seconds(60), perform: bans.round))
         let timers = PresenceTimerHandler(
             functions: functions, ending: ending, cache: cache,
             gateways: LostGateways(
@@ -57,11 +59,12 @@ package struct PresenceService: ServiceDeclaration {
         }
         guard configuration.mirrors else {
             let removal = MirrorRemoval(store: mirror)
-            parts.rounds = [ServiceRound("presence-mirror-removal", every: .seconds(60), perform: removal.round)]
+            parts.rounds.append(
+                ServiceRound("presence-mirror-removal", every: .seconds(60), perform: removal.round))
             return
         }
         let check = SessionMirrorCheck(functions: functions, store: mirror, ending: ending, uptime: resources.uptime)
-        parts.rounds = [ServiceRound("presence-mirror", every: .seconds(60), perform: check.round)]
+        parts.rounds.append(ServiceRound("presence-mirror", every: .seconds(60), perform: check.round))
     }
 
     /// Reads users' numeric ids and attributes in batches: when many users log in, one statement for many costs little
@@ -85,6 +88,12 @@ package struct PresenceService: ServiceDeclaration {
         router.on(DetachSession.self, sessions.detach)
         router.on(CloseSession.self, sessions.close)
         router.on(DisconnectUser.self, sessions.disconnect)
+        let bans = BanHandler(
+            store: BanStore(pool: resources.pool), functions: sessions.functions, sessions: sessions,
+            logger: resources.logger)
+        router.on(BanUser.self, bans.ban)
+        router.on(GetBan.self, bans.find)
+        router.on(LiftBan.self, bans.lift)
         router.on(QueryUserStatus.self, sessions.status)
         router.on(ReassertSessions.self, reassertion.reassert)
         router.on(SetUserAttribute.self, attributes.set)

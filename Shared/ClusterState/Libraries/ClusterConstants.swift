@@ -4,6 +4,8 @@ internal import SignalingProtocol
 package enum ClusterBounds {
     /// The approximate number of events kept in a channel's log.
     package static let channelLogEvents = 2000
+    /// About the largest number of events in the log of a special channel.
+    package static let announcementLogEvents = 20_000
     /// How long a channel's log outlives its last event.
     package static let channelLogLifetime = Duration.seconds(3600)
     /// How long after a commit older attributes must not be cached: longer than a read of PostgreSQL takes.
@@ -33,6 +35,10 @@ extension [LuaConstant] {
         .integer("LOG_EVENTS", ClusterBounds.channelLogEvents),
         .integer("LOG_MS", ClusterBounds.channelLogLifetime.wholeMilliseconds),
     ]
+
+    /// Constants of the library of messages.
+    static let messages: [LuaConstant] =
+        channelLogs + [.integer("LOG_ANNOUNCEMENTS", ClusterBounds.announcementLogEvents)]
 
     /// Constants of the libraries about channels.
     static let channels: [LuaConstant] =

@@ -26,7 +26,7 @@ extension RedisFunctionLibrary {
 
     /// The gateways' hot path: mailboxes, messages, and reads of channel logs.
     package static let messages = RedisFunctionLibrary(
-        name: "heliograph_messages", constants: .channelLogs,
+        name: "heliograph_messages", constants: .messages,
         parts: [
             PackageResources.mailbox_lua, PackageResources.mailbox_reading_lua, PackageResources.messages_lua,
             PackageResources.channel_log_lua,

@@ -56,6 +56,7 @@ struct Migration: Equatable, Sendable {
         Migration(23, "0023_comments", PackageResources._023_comments_sql),
         Migration(24, "0024_reader", PackageResources._024_reader_sql),
         Migration(25, "0025_webhooks", PackageResources._025_webhooks_sql),
+        Migration(26, "0026_bans", PackageResources._026_bans_sql),
     ]
 
     init(_ number: Int64, _ name: String, _ bytes: [UInt8]) {

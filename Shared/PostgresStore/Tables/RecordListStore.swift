@@ -37,6 +37,7 @@ package struct RecordListStore: Sendable {
             case .channels: channels(request, &parameters)
             case .members: members(request, &parameters)
             case .calls, .open: calls(request, &parameters)
+            case .bans: bans(request, &parameters)
             case .usage: usage(request, &parameters)
             }
         return (sql, parameters)
@@ -157,6 +158,16 @@ package struct RecordListStore: Sendable {
                 'sipStatus', sip_status, 'sipReason', sip_reason)::text AS record
             FROM call_log WHERE \(condition) ORDER BY started_at DESC, id DESC LIMIT \(limit(request, &parameters))
             """
+    }
+
+    private static func bans(_ request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {
+        """
+        SELECT account AS key, json_build_object('account', account, 'until', \(seconds("until")),
+            'reason', reason, 'createdAt', \(seconds("created_at")))::text AS record
+        FROM user_bans WHERE app = \(app(request, &parameters)) AND until > now()
+            AND \(names("account", request, &parameters))
+        ORDER BY account LIMIT \(limit(request, &parameters))
+        """
     }
 
     private static func usage(_ request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {

@@ -6,6 +6,8 @@ package struct UserLogin: Equatable, Sendable {
     package var uid: UInt32
     /// The user's attributes.
     package var attributes: VersionedAttributes
+    /// When the user's ban ends, in Unix seconds; nil when the user may log in.
+    package var bannedUntil: Int64?
 
     package init(uid: UInt32, attributes: VersionedAttributes) {
         self.uid = uid
@@ -49,7 +51,12 @@ package struct UserStore: Sendable {
         let none = UserLogin(uid: 0, attributes: VersionedAttributes(version: 0, attributes: []))
         var logins = [UserLogin](repeating: none, count: users.count)
         let rows = try await pool.query(
-            "SELECT ordinal, uid, version, name, value FROM user_logins($1, $2)",
+            """
+            SELECT l.ordinal, l.uid, l.version, l.name, l.value, (
+                SELECT floor(extract(epoch FROM b.until))::bigint FROM user_bans b
+                WHERE b.app = ($1::text[])[l.ordinal] AND b.account = ($2::text[])[l.ordinal] AND b.until > now()) AS banned
+            FROM user_logins($1, $2) l
+            """,
             [.texts(users.map(\.app.rawValue)), .texts(users.map(\.account.rawValue))],
             within: pool.configuration.changeTimeout)
         for row in rows {
@@ -58,6 +65,7 @@ package struct UserStore: Sendable {
                 throw PostgresError(.shape, "a user's uid is out of range")
             }
             logins[index].uid = uid
+            logins[index].bannedUntil = try row.optionalInt64("banned")
             guard try row.optionalInt64("version") != nil else { continue }
             try AttributeStore.add(row, to: &logins[index].attributes)
         }

@@ -15,6 +15,8 @@ package struct ListRecords: ServiceCommand {
         case calls
         /// Calls that have not ended, newest first.
         case open
+        /// Users who are banned.
+        case bans
         /// One record: what the app has, and its logins of the last ``limit`` days.
         case usage
     }

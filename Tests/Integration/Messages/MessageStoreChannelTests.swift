@@ -250,4 +250,22 @@ import Testing
             #expect((2000..<2200).contains(length))
         }
     }
+
+    @Test func announcementsNeedSomebodyWhoFollowsAndGetALongerLog() async throws {
+        try await MessageStoreScene.run { scene in
+            let keys = ChannelKeys(scene.channel)
+            func announcement(limit: RedisArgument) -> RedisCommand {
+                .function("announcement_to_channel", tag: keys.tag, "", "anna", 7, "", "", 1, limit, "x", "")
+            }
+            let unheard = try await scene.redis.connection.execute(announcement(limit: 1_000_000_000))
+            #expect(unheard.array?.map(\.int) == [0, 0])
+            try await scene.command("SET", .string(keys.followed), 1)
+            for (limit, bound) in [(1_000_000, 2000), (1_000_000_000, 20_000)] as [(Int, Int)] {
+                let command = announcement(limit: .int(limit))
+                _ = await scene.redis.connection.execute(Array(repeating: command, count: bound + 1000))
+                let length = try #require(try await scene.command("XLEN", .string(keys.tag + ":log")).int)
+                #expect((bound..<bound + 200).contains(Int(length)))
+            }
+        }
+    }
 }

@@ -90,6 +90,34 @@ import Testing
         #expect(found?.bound?.isEmpty == false)
     }
 
+    @Test func bans() throws {
+        let user = UserKey(app: try AppID("a"), account: try Account("bob"))
+        let path = "/v1/apps/a/users/bob/ban"
+        #expect(
+            try act("PUT", path, #"{"seconds": 60, "reason": "spam"}"#)
+                == .ban(user, until: .seconds(60), reason: "spam"))
+        #expect(try act("PUT", path, #"{"until": 17}"#) == .ban(user, until: .time(17), reason: ""))
+        #expect(try act("GET", path) == .getBan(user))
+        #expect(try act("DELETE", path) == .liftBan(user))
+        let app = user.app
+        #expect(try act("GET", "/v1/apps/a/bans?limit=9") == .list(ListRecords(.bans, app: app, limit: 9)))
+        let long = String(repeating: "x", count: 513)
+        for (body, field) in [
+            ("{}", "seconds"), (#"{"seconds": 1, "until": 2}"#, "until"), (#"{"seconds": 0}"#, "seconds"),
+            (#"{"seconds": 315360001}"#, "seconds"), (#"{"until": "1"}"#, "until"), (#"{"until": -1}"#, "until"),
+            (#"{"seconds": 1, "reason": "\#(long)"}"#, "reason"), (#"{"seconds": 1, "reason": null}"#, "reason"),
+            (#"{"seconds": 1, "reason": "\u0000"}"#, "reason"), (#"{"seconds": 1, "why": ""}"#, "why"),
+        ] {
+            let found = problem("PUT", path, body)
+            #expect(found?.code == .invalidArgument && found?.field == field && found?.bound != nil, "\(body)")
+        }
+        #expect(try BanEnd.seconds(5).time(now: 10) == 15)
+        #expect(try BanEnd.time(11).time(now: 10) == 11)
+        for time in [10, 315_360_011] {
+            #expect(throws: APIProblem.self) { try BanEnd.time(time).time(now: 10) }
+        }
+    }
+
     @Test func messages() throws {
         let app = try AppID("a")
         let (bob, ann) = (try Account("bob"), try Account("ann"))

@@ -9,6 +9,8 @@ package enum APIAct: Equatable, Sendable {
     case listProcesses
     case list(ListRecords)
     case getUsage(ListRecords)
+    /// Events after a position; nil for those from now on.
+    case follow(AppID, kinds: Set<EventKind>, after: EventPosition?)
     case send(OutgoingMessage)
     /// Messages whose outcomes are reported one by one.
     case sendAll([OutgoingMessage])
@@ -16,6 +18,9 @@ package enum APIAct: Equatable, Sendable {
     case disconnect(UserKey)
     /// A login token for so many seconds.
     case mintToken(UserKey, seconds: Int)
+    case getBan(UserKey)
+    case ban(UserKey, until: BanEnd, reason: String)
+    case liftBan(UserKey)
     case listUserAttributes(UserKey)
     case getUserAttribute(UserKey, AttributeName)
     case changeUserAttribute(ChangeUserAttribute)
@@ -43,6 +48,29 @@ package enum APIAct: Equatable, Sendable {
     /// How many requests of the key's rate it counts as.
     package var cost: Int {
         if case .sendAll(let messages) = self { messages.count } else { 1 }
+    }
+}
+
+/// When a ban is to end.
+package enum BanEnd: Equatable, Sendable {
+    /// So many seconds from now.
+    case seconds(Int)
+    /// In Unix seconds.
+    case time(Int)
+
+    /// The end in Unix seconds.
+    /// - Parameter now: in Unix seconds.
+    /// - Throws: ``APIProblem`` with ``APIErrorCode/invalidArgument`` when that is too early or too late.
+    package func time(now: Int64) throws(APIProblem) -> Int64 {
+        switch self {
+        case .seconds(let seconds): return now + Int64(seconds)
+        case .time(let time):
+            let (least, most) = (now + Int64(UserBan.seconds.lowerBound), now + Int64(UserBan.seconds.upperBound))
+            guard (least...most).contains(Int64(time)) else {
+                throw APIProblem.invalid("until", "a whole number of \(least)...\(most), in the future")
+            }
+            return Int64(time)
+        }
     }
 }
 

@@ -45,7 +45,7 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
             "A value is missing, unknown or out of range: `field` names it and `bound` says what is allowed."
         case .unauthenticated: "There is no valid key in the header `Authorization: Bearer KEY`."
         case .forbidden: "The key is valid, but lacks the scope or may not use this app."
-        case .notFound: "There is no such path, app or attribute."
+        case .notFound: "There is no such path, app, attribute or ban."
         case .methodNotAllowed: "The path exists, but not with this method; the header `Allow` lists those that it has."
         case .conflict:
             "The attribute has another value than expected, or a request with the same idempotency key is in progress."

@@ -38,7 +38,7 @@ package struct APIProblem: Error, Equatable, Sendable {
             case .mailboxFull: .mailboxFull
             case .tooManyAttributes: .tooManyAttributes
             case .valueDiffers: .conflict
-            case .unknownApp: .notFound
+            case .unknownApp, .notBanned: .notFound
             case .valueTooLarge, .nulCharacter, .unknownBuiltIn, .invalidBuiltIn, .readOnly, .specialChannel,
                 .notAnInteger:
                 .invalidArgument

@@ -10,6 +10,7 @@ extension APIRequest {
             let isAll = try query.word("state", of: ["online", "all"]) == "all"
             return .list(try page(isAll ? .users : .online, of: app, query))
         case .listChannels: return .list(try page(.channels, of: app, query))
+        case .listBans: return .list(try page(.bans, of: app, query))
         case .listCalls:
             let isAll = try query.word("state", of: ["all", "open"]) == "all"
             let list = try page(isAll ? .calls : .open, of: app, query)
@@ -21,6 +22,29 @@ extension APIRequest {
             return .getUsage(
                 ListRecords(.usage, app: app, limit: try query.integer("days", in: APIAct.usageDays, standard: 30)))
         }
+    }
+
+    /// A stream of events. The header has priority over the parameter, which a client keeps when it connects again.
+    func following(_ query: APIQuery) throws(APIProblem) -> APIAct {
+        let words = try query.text("kinds", bytes: APIAct.positionBytes)?.split(separator: ",").map(String.init)
+        var kinds: Set<EventKind> = []
+        for word in words ?? EventKind.allCases.map(\.rawValue) {
+            guard let kind = EventKind(rawValue: word) else {
+                throw APIProblem.invalid("kinds", Self.kindsBound)
+            }
+            kinds.insert(kind)
+        }
+        guard !kinds.isEmpty else { throw APIProblem.invalid("kinds", Self.kindsBound) }
+        let field = lastEventID == nil ? "after" : "Last-Event-ID"
+        let after = try query.text("after", bytes: APIAct.positionBytes)
+        let text = lastEventID ?? after ?? ""
+        let position = EventPosition(text)
+        guard text.isEmpty || position != nil else { throw APIProblem.invalid(field, "the id of an event") }
+        return .follow(try APINames.app(match.parameters["app"] ?? ""), kinds: kinds, after: position)
+    }
+
+    private static var kindsBound: String {
+        "one or more of \(EventKind.allCases.map(\.rawValue).joined(separator: ", ")), with commas between them"
     }
 
     /// The members of a channel by name, if the request has a position.
@@ -49,11 +73,12 @@ extension APIRoute {
     /// The names of the parameters after the question mark.
     var parameters: [String] {
         switch self {
-        case .listApps, .listMembers: ["limit", "after"]
+        case .listApps, .listBans, .listMembers: ["limit", "after"]
         case .listUsers: ["state", "prefix", "limit", "after"]
         case .listChannels: ["prefix", "limit", "after"]
         case .listCalls: ["state", "limit", "after"]
         case .getUsage: ["days"]
+        case .followEvents: ["kinds", "after"]
         default: []
         }
     }

@@ -5,6 +5,8 @@ package import SignalingWire
 package struct APIRequest: Sendable {
     package let match: APIRouter.Match
     private let query: Substring?
+    /// The header `Last-Event-ID`, by which a client resumes a stream of events.
+    package var lastEventID: String?
 
     /// - Parameter target: the path and the query, as in the request line.
     /// - Throws: ``APIProblem``, as ``APIRouter/match(method:path:)``.
@@ -37,7 +39,8 @@ package struct APIRequest: Sendable {
         case .getKey: return .describeKey
         case .getMetrics: return .getMetrics
         case .listProcesses: return .listProcesses
-        case .listApps, .listCalls, .listUsers, .listChannels, .getUsage: return try listing(query)
+        case .listApps, .listCalls, .listUsers, .listChannels, .listBans, .getUsage: return try listing(query)
+        case .followEvents: return try following(query)
         case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast: return try sending(body ?? .null)
         case .getUser: return .getUser(try user())
         case .disconnectUser: return .disconnect(try user())
@@ -45,6 +48,9 @@ package struct APIRequest: Sendable {
             let fields = try APIFields(body ?? .null, known: ["ttl"])
             return .mintToken(
                 try user(), seconds: try fields.integer("ttl", in: APIAct.tokenSeconds, standard: 86_400))
+        case .getBan: return .getBan(try user())
+        case .setBan: return try ban(body ?? .null)
+        case .deleteBan: return .liftBan(try user())
         case .listUserAttributes: return .listUserAttributes(try user())
         case .getUserAttribute: return .getUserAttribute(try user(), try name())
         case .setUserAttribute, .deleteUserAttribute:
@@ -81,6 +87,24 @@ package struct APIRequest: Sendable {
 
     private func channel() throws(APIProblem) -> ChannelKey {
         ChannelKey(app: try knownApp(), name: try channelName())
+    }
+
+    // MARK: - Bans
+
+    private func ban(_ body: JSONValue) throws(APIProblem) -> APIAct {
+        let fields = try APIFields(body, known: ["seconds", "until", "reason"])
+        guard fields.has("seconds") != fields.has("until") else {
+            throw APIProblem.invalid(fields.has("until") ? "until" : "seconds", "given, or else until; not both")
+        }
+        let end: BanEnd =
+            if fields.has("seconds") {
+                .seconds(try fields.integer("seconds", in: UserBan.seconds))
+            } else {
+                .time(try fields.integer("until", in: 0...Int(Int32.max) * 1000))
+            }
+        let reason = fields.has("reason") ? try fields.text("reason", bytes: UserBan.reasonBytes) : ""
+        guard !reason.utf8.contains(0) else { throw APIProblem.invalid("reason", "without the NUL character") }
+        return .ban(try user(), until: end, reason: reason)
     }
 
     // MARK: - Attributes

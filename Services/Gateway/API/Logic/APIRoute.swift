@@ -9,6 +9,7 @@ package enum APIRoute: String, CaseIterable, Sendable {
     case listApps
     case getUsage
     case listCalls
+    case followEvents
     case listUsers
     case sendMessage
     case sendChannelMessage
@@ -17,6 +18,10 @@ package enum APIRoute: String, CaseIterable, Sendable {
     case getUser
     case disconnectUser
     case mintToken
+    case listBans
+    case getBan
+    case setBan
+    case deleteBan
     case listUserAttributes
     case getUserAttribute
     case setUserAttribute
@@ -34,13 +39,13 @@ package enum APIRoute: String, CaseIterable, Sendable {
     package var method: String {
         switch self {
         case .getMetrics: "GET"
-        case .getError, .getKey, .listProcesses, .listApps, .getUsage, .listCalls, .listUsers, .listChannels, .getUser,
-            .listUserAttributes, .getUserAttribute, .getChannel, .listMembers, .getMember, .listChannelAttributes,
-            .getChannelAttribute:
+        case .getError, .getKey, .listProcesses, .listApps, .getUsage, .listCalls, .followEvents, .listUsers,
+            .listChannels, .getUser, .listBans, .getBan, .listUserAttributes, .getUserAttribute, .getChannel,
+            .listMembers, .getMember, .listChannelAttributes, .getChannelAttribute:
             "GET"
         case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast, .disconnectUser, .mintToken: "POST"
-        case .setUserAttribute, .setChannelAttribute: "PUT"
-        case .deleteUserAttribute, .deleteChannelAttribute: "DELETE"
+        case .setBan, .setUserAttribute, .setChannelAttribute: "PUT"
+        case .deleteBan, .deleteUserAttribute, .deleteChannelAttribute: "DELETE"
         }
     }
 
@@ -54,6 +59,7 @@ package enum APIRoute: String, CaseIterable, Sendable {
         case .listApps: "/v1/apps"
         case .getUsage: "/v1/apps/{app}/usage"
         case .listCalls: "/v1/apps/{app}/calls"
+        case .followEvents: "/v1/apps/{app}/events"
         case .listUsers: "/v1/apps/{app}/users"
         case .listChannels: "/v1/apps/{app}/channels"
         case .sendMessages: "/v1/apps/{app}/messages"
@@ -62,6 +68,8 @@ package enum APIRoute: String, CaseIterable, Sendable {
         case .getUser: "/v1/apps/{app}/users/{account}"
         case .disconnectUser: "/v1/apps/{app}/users/{account}/disconnect"
         case .mintToken: "/v1/apps/{app}/users/{account}/tokens"
+        case .listBans: "/v1/apps/{app}/bans"
+        case .getBan, .setBan, .deleteBan: "/v1/apps/{app}/users/{account}/ban"
         case .listUserAttributes: "/v1/apps/{app}/users/{account}/attributes"
         case .getUserAttribute, .setUserAttribute, .deleteUserAttribute:
             "/v1/apps/{app}/users/{account}/attributes/{name}"
@@ -80,12 +88,13 @@ package enum APIRoute: String, CaseIterable, Sendable {
         switch self {
         case .getError, .getKey: nil
         case .getMetrics: .read
-        case .listProcesses, .listApps, .getUsage, .listCalls, .listUsers, .listChannels, .getUser, .listUserAttributes,
-            .getUserAttribute, .getChannel, .listMembers, .getMember, .listChannelAttributes, .getChannelAttribute:
+        case .listProcesses, .listApps, .getUsage, .listCalls, .followEvents, .listUsers, .listChannels, .getUser,
+            .listBans, .getBan, .listUserAttributes, .getUserAttribute, .getChannel, .listMembers, .getMember,
+            .listChannelAttributes, .getChannelAttribute:
             .read
         case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast: .send
-        case .disconnectUser, .mintToken, .setUserAttribute, .deleteUserAttribute, .setChannelAttribute,
-            .deleteChannelAttribute:
+        case .disconnectUser, .mintToken, .setBan, .deleteBan, .setUserAttribute, .deleteUserAttribute,
+            .setChannelAttribute, .deleteChannelAttribute:
             .admin
         }
     }
@@ -100,12 +109,13 @@ package enum APIRoute: String, CaseIterable, Sendable {
     package var hasBody: Bool {
         switch self {
         case .getMetrics: false
-        case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast, .mintToken, .setUserAttribute,
+        case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast, .mintToken, .setBan, .setUserAttribute,
             .setChannelAttribute:
             true
-        case .getError, .getKey, .listProcesses, .listApps, .getUsage, .listCalls, .listUsers, .listChannels, .getUser,
-            .disconnectUser, .listUserAttributes, .getUserAttribute, .deleteUserAttribute, .getChannel, .listMembers,
-            .getMember, .listChannelAttributes, .getChannelAttribute, .deleteChannelAttribute:
+        case .getError, .getKey, .listProcesses, .listApps, .getUsage, .listCalls, .followEvents, .listUsers,
+            .listChannels, .getUser, .disconnectUser, .listBans, .getBan, .deleteBan, .listUserAttributes,
+            .getUserAttribute, .deleteUserAttribute, .getChannel, .listMembers, .getMember, .listChannelAttributes,
+            .getChannelAttribute, .deleteChannelAttribute:
             false
         }
     }

@@ -1,4 +1,5 @@
 internal import GatewayAPILogic
+internal import HummingbirdCore
 internal import SignalingWire
 
 /// An answer of the server API, without the headers that all have.
@@ -6,6 +7,8 @@ struct APIAnswer: Sendable {
     let status: Int
     let body: [UInt8]
     var contentType = "application/json"
+    /// Sends the body instead of ``body``, piece by piece.
+    var stream: (@Sendable (inout any ResponseBodyWriter) async throws -> Void)?
     /// Names and values of further headers.
     var headers: [(name: String, value: String)] = []
 
@@ -20,6 +23,16 @@ struct APIAnswer: Sendable {
         var bytes: [UInt8] = []
         json.append(to: &bytes)
         body = bytes
+    }
+
+    /// A stream of events.
+    init(events: @escaping @Sendable (inout any ResponseBodyWriter) async throws -> Void) {
+        status = 200
+        body = []
+        contentType = "text/event-stream"
+        stream = events
+        // Proxies must not hold events back.
+        headers = [("X-Accel-Buffering", "no")]
     }
 
     /// An answer that was given before.

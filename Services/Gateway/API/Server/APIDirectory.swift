@@ -57,6 +57,13 @@ actor APIDirectory {
         let rate: RequestRate.State
     }
 
+    /// Whether a key that was valid still is.
+    /// - Throws: ``APIProblem`` when that cannot be checked.
+    func isValid(_ key: APIKey) async throws(APIProblem) -> Bool {
+        guard let known = try await self.key(key.id) else { return false }
+        return known.digest == key.digest && known.expiry ?? .max > WallClock.seconds
+    }
+
     /// Counts what an act costs beyond 1.
     func charge(_ cost: Int, to key: APIKey) -> RequestRate.State {
         withRate(of: key) { rate in

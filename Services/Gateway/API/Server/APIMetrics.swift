@@ -11,6 +11,7 @@ struct APIMetrics: Sendable {
     let failed = Counter("heliograph_gateway_api_failures_total", "Requests of the server API answered with 5xx.")
     let unauthenticated = Counter(
         "heliograph_gateway_api_unauthenticated_total", "Requests of the server API without a valid key.")
+    let streams = Gauge("heliograph_gateway_api_streams", "Streams of events that are open.")
     let limited = Counter(
         "heliograph_gateway_api_rate_limited_total", "Requests of the server API over their key's rate.")
 }

@@ -47,6 +47,7 @@ struct APIPerformer: Sendable {
             guard case .array(let found) = try Self.records(try await shards.next().ask(list)), let usage = found.first
             else { throw APIProblem(.notFound, "there is no such app", field: "app") }
             return usage
+        case .follow: throw APIProblem(.failed, "a stream is no single answer")
         case .send(let message):
             let outcome = try await send([message], write)[0]
             return .object([Self.member(try outcome.get())])
@@ -58,6 +59,15 @@ struct APIPerformer: Sendable {
             ])
         case .disconnect(let user):
             _ = try await shards.next().ask(DisconnectUser(user: user))
+            return .object([JSONMember("account", .string(user.account.rawValue))])
+        case .getBan(let user):
+            return Self.ban(of: user, try await shards.next().ask(GetBan(user: user)))
+        case .ban(let user, let end, let reason):
+            let until = try end.time(now: WallClock.seconds)
+            return Self.ban(
+                of: user, try await shards.next().ask(BanUser(user: user, until: until, reason: reason)))
+        case .liftBan(let user):
+            _ = try await shards.next().ask(LiftBan(user: user))
             return .object([JSONMember("account", .string(user.account.rawValue))])
         case .mintToken(let user, let seconds):
             return try await token(for: user, seconds: seconds)
@@ -123,6 +133,7 @@ struct APIPerformer: Sendable {
         case .channels: "channels"
         case .members: "members"
         case .calls, .open: "calls"
+        case .bans: "bans"
         case .usage: "usage"
         }
     }
@@ -190,6 +201,13 @@ struct APIPerformer: Sendable {
             JSONMember("scopes", .array(key.scopes.words.map { .string($0) })),
             number("requestsPerSecond", key.requestsPerSecond),
             JSONMember("expiresAt", key.expiry.map { .number(String($0)) } ?? .null),
+        ])
+    }
+
+    private static func ban(of user: UserKey, _ ban: UserBan) -> JSONValue {
+        .object([
+            JSONMember("account", .string(user.account.rawValue)), number("until", ban.until),
+            JSONMember("reason", .string(ban.reason)), number("createdAt", ban.createdAt),
         ])
     }
 

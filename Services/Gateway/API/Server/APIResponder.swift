@@ -33,11 +33,13 @@ struct APIResponder: HTTPResponder {
     private let directory: APIDirectory
     private let performer: APIPerformer
     private let answers: IdempotencyStore
+    private let streams: EventStreams
 
     init(shards: APIShards, metrics: @escaping @Sendable () async -> String) {
         directory = APIDirectory(shards: shards)
         performer = APIPerformer(shards: shards, directory: directory, metrics: metrics)
         answers = IdempotencyStore(shards: shards)
+        streams = EventStreams(shards: shards, directory: directory)
     }
 
     func respond(to request: Request, context: Context) async throws -> Response {
@@ -47,7 +49,7 @@ struct APIResponder: HTTPResponder {
         var isBodyRead = false
         let patience = Self.mayHaveBody(request) ? context.close(in: Self.bodyPatience) : nil
         do throws(APIProblem) {
-            answer = try await self.answer(request, &rate, &isBodyRead, patience)
+            answer = try await self.answer(request, context, &rate, &isBodyRead, patience)
         } catch {
             Self.count(error)
             answer = APIAnswer(error)
@@ -87,10 +89,12 @@ struct APIResponder: HTTPResponder {
     }
 
     private func answer(
-        _ request: Request, _ rate: inout RequestRate.State?, _ isBodyRead: inout Bool, _ patience: Scheduled<Void>?
+        _ request: Request, _ context: Context, _ rate: inout RequestRate.State?, _ isBodyRead: inout Bool,
+        _ patience: Scheduled<Void>?
     ) async throws(APIProblem) -> APIAnswer {
         let target = request.head.path ?? "/"
-        let call = try APIRequest(method: request.method.rawValue, target: target)
+        var call = try APIRequest(method: request.method.rawValue, target: target)
+        call.lastEventID = request.headers[.lastEventID]
         if call.route.isPublic {
             return APIAnswer(try await performer.perform(try call.act(body: nil), key: nil, write: nil))
         }
@@ -109,11 +113,29 @@ struct APIResponder: HTTPResponder {
             patience?.cancel()
         }
         let act = try call.act(body: body.map { bytes throws(APIProblem) in try Self.json(bytes) })
+        if case .follow(let app, let kinds, let after) = act {
+            return try await follow(app, kinds, after, key, context)
+        }
         if act.cost > 1 { rate = await directory.charge(act.cost, to: key) }
         guard let write = try Self.write(request, call.route, target, body, key) else {
             return APIAnswer(try await performer.perform(act, key: key, write: nil))
         }
         return try await perform(act, write, key)
+    }
+
+    private func follow(
+        _ app: AppID, _ kinds: Set<EventKind>, _ after: EventPosition?, _ key: APIKey, _ context: Context
+    ) async throws(APIProblem) -> APIAnswer {
+        let stream = try await streams.start(app, kinds: kinds, after: after, key: key)
+        return APIAnswer { [streams] writer in
+            try await streams.run(stream, key: key) { text in
+                // A reader that takes nothing must not hold the stream for ever.
+                let patience = context.close(in: EventStreams.patience)
+                defer { patience.cancel() }
+                try await writer.write(ByteBuffer(string: text))
+            }
+            try await writer.finish(nil)
+        }
     }
 
     /// Checks what the key may do, and that the app exists.
@@ -234,11 +256,12 @@ struct APIResponder: HTTPResponder {
         }
         return Response(
             status: HTTPResponse.Status(code: answer.status), headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+            body: answer.stream.map { ResponseBody($0) } ?? ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
     }
 }
 
 extension HTTPField.Name {
+    fileprivate static let lastEventID = known("Last-Event-ID")
     fileprivate static let idempotencyKey = known("Idempotency-Key")
     fileprivate static let contentTypeOptions = known("X-Content-Type-Options")
     fileprivate static let rateLimit = known("RateLimit-Limit")

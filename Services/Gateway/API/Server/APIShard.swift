@@ -40,6 +40,16 @@ package struct APIShard: Sendable {
         return try result.get()
     }
 
+    /// Reads a channel's events after a position.
+    func readLog(
+        _ channel: ChannelKey, after position: ChannelPosition
+    ) async throws(SignalingError) -> ChannelLogPage {
+        let result: Result<ChannelLogPage, SignalingError> = await withCheckedContinuation { asked in
+            redis.eventLoop.execute { messages.readLog(channel, after: position) { asked.resume(returning: $0) } }
+        }
+        return try result.get()
+    }
+
     /// Sends messages in their order.
     /// - Parameters:
     ///   - limits: those of the messages' app.

@@ -60,6 +60,9 @@ struct SessionHandler: Sendable {
                 guard known.uid != nil else { throw error.signaling }
                 login = nil
             }
+            if let until = login?.bannedUntil {
+                throw SignalingError(.loginRejected, .banned, "the user is banned until \(until)")
+            }
             var read: VersionedAttributes?
             if !known.attributesAreCached {
                 read = login?.attributes

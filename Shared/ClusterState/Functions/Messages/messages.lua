@@ -125,11 +125,12 @@ end
 
 -- ARGV: command ('' for none), account, uid, sid ('' for a service), gateway, 1 when the sender need not be a member,
 -- messages per second, body, the sender's tag when the sender has a session and need not be a member, else ''.
--- Returns {sequence, client id}, or {0, 0} when the sender need not be a member and the channel has none.
+-- Returns {sequence, client id}, or {0, 0} when the sender need not be a member and the channel has none. A special channel that the
+-- server API follows (:follow, see ChannelKeys.swift) counts as one with members.
 local function message_to_channel(keys, args)
     local tag = keys[1]
     local is_forced = args[6] == '1'
-    if is_forced and redis.call('EXISTS', tag .. ':members') == 0 then
+    if is_forced and redis.call('EXISTS', tag .. ':members', tag .. ':follow') == 0 then
         return {0, 0}
     end
     return once(tag, args[1], 0, function()
@@ -161,7 +162,9 @@ local function message_to_channel(keys, args)
         local seq_text, id_text = number(next_seq), number(next_id)
         local event = seq_text .. ' ' .. id_text .. ' ' .. args[2] .. ' ' .. args[3] .. ' msg ' .. args[8]
         redis.call('HSET', tag .. ':state', 'seq', seq_text, 'id', id_text)
-        redis.call('XADD', tag .. ':log', 'MAXLEN', '~', LOG_EVENTS, seq_text .. '-0', 'e', event)
+        -- Announcements, which alone are above the highest limit, are about a whole app: who follows them gets longer to come back.
+        local kept = limit > UNLIMITED and LOG_ANNOUNCEMENTS or LOG_EVENTS
+        redis.call('XADD', tag .. ':log', 'MAXLEN', '~', kept, seq_text .. '-0', 'e', event)
         if sent == 1 or (not sent and (next_seq % UNCOUNTED_STEP == 0 or us - last_id > UNCOUNTED_US)) then
             -- Renewing the log's expiry with every message is not necessary.
             redis.call('PEXPIRE', tag .. ':log', LOG_MS)

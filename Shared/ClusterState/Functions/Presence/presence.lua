@@ -9,8 +9,10 @@
 --   :ending   hash: sid -> packed record of a session that has ended and whose end still has to be processed
 --   :ended:SID  string, expires after ENDED_MS: why the session ended, and its secret: "REASON SECRET"
 --   :box      hash: ver, uid (the account's number), pver (number of the last presence change, for the mirror), sid (''
---             without a session), gateway ('' while detached). Senders read from it where the user is. See
---             keep_box and release_box of the prelude for its expiry.
+--             without a session), gateway ('' while detached), ban ("UNTIL VERSION": when a ban ends, ms, 0 for one that was
+--             lifted, and its version in PostgreSQL). Senders read from it where the user is. See keep_box and release_box of
+--             the prelude for its expiry: a ban may go with it, because then the user's number goes too, and a login reads both
+--             from PostgreSQL.
 --   :attrs    hash: cached attributes; exists only while :attrver does
 --   :attrver  string: PostgreSQL's version of the cached attributes; without it nothing is cached
 --   :attrs:ID hash, expires after a minute: attributes that are being staged for :attrs
@@ -112,14 +114,19 @@ local function session_open(keys, args)
         if not now then
             now, us = clock()
         end
+        local ver, pver, ban = unpack(redis.call('HMGET', tag .. ':box', 'ver', 'pver', 'ban'))
+        local banned = ban and tonumber(string.match(ban, '^%d+')) or 0
+        if banned > now then
+            return {err = 'SIG 202 banned the user is banned until ' .. number(math.floor(banned / 1000))}
+        end
+        local is_known = ver or pver or ban
         local old = read_session(tag)
         local replaced = {}
         if old and old.sid ~= args[4] then
             replaced = end_session(tag, old, 601, true, now, us)
             redis.call(PUBLISH, gateway_topic(tag, old.gateway), 'kick ' .. old.sid .. ' 103')
+            is_known, pver = true, replaced[6]
         end
-        local ver, pver = unpack(redis.call('HMGET', tag .. ':box', 'ver', 'pver'))
-        local is_known = ver or pver
         ver = ver or number(now)
         local change = next_change(us, pver)
         redis.call('HSET', tag .. ':box', 'ver', ver, 'uid', args[6], 'pver', change, 'sid', args[4],
@@ -142,6 +149,21 @@ local function session_open(keys, args)
         end
         return result
     end)
+end
+
+-- ARGV: end of the ban (ms; 0: it was lifted), version. Notes a user's ban, unless a later version is known.
+-- Returns 1 when it is noted.
+local function user_ban(keys, args)
+    local tag = keys[1]
+    local ban, sid = unpack(redis.call('HMGET', tag .. ':box', 'ban', 'sid'))
+    if ban and tonumber(string.match(ban, '%d+$')) > tonumber(args[2]) then
+        return 0
+    end
+    redis.call('HSET', tag .. ':box', 'ban', args[1] .. ' ' .. args[2])
+    if not sid or sid == '' then
+        release_box(tag, (clock()))
+    end
+    return 1
 end
 
 -- ARGV: command, deadline, gateway, sid, secret.
@@ -488,6 +510,7 @@ local function user_attributes_take(keys, args)
 end
 
 redis.register_function('session_open', session_open)
+register_vital('user_ban', user_ban)
 register_vital('session_resume', session_resume)
 register_vital('session_detach', session_detach)
 register_vital('session_close', session_close)

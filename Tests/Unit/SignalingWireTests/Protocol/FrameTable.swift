@@ -85,6 +85,7 @@ enum FrameTable {
                 Refusal(.loginTokenWrong, "TokenErrorDigest", "its MD5 is wrong"),
                 Refusal(.loginTokenWrong, "TokenErrorRequired", "the app requires tokens"),
                 Refusal(.loginRejected, "unknown_app", "there is no such app"),
+                Refusal(.loginRejected, "banned", "the app's server has banned the user for a time"),
                 Refusal(.invalidUser, "invalid_account", "the account is out of its bounds"),
                 Refusal(.wrongParameter, "invalid_app_id", "the app id is out of its bounds, or missing"),
                 Refusal(.loginKicked, "kick", "a newer login took the account while this one was made"),

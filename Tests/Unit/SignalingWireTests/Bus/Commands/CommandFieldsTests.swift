@@ -41,6 +41,9 @@ import Testing
             try comesBack(ListRecords(list, app: app, channel: channel, prefix: accountText, after: "a.1", limit: 9))
         }
         try comesBack(ListRecords(.apps, limit: 1000))
+        try comesBack(BanUser(user: user, until: .max, reason: attribute.value))
+        try comesBack(GetBan(user: user))
+        try comesBack(LiftBan(user: user))
         try comesBack(OpenSession(gateway: gateway, line: line, device: "", push: true, tokenExpiry: 99))
         try comesBack(ResumeSession(gateway: gateway, line: line))
         try comesBack(DetachSession(gateway: gateway, user: user, session: session))

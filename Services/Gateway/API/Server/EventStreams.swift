@@ -1,0 +1,195 @@
+internal import ClusterState
+internal import GatewayAPILogic
+internal import MessageStore
+internal import NIOCore
+internal import RedisStore
+internal import ServiceLifecycle
+internal import ServiceMetrics
+internal import SignalingProtocol
+internal import Synchronization
+
+/// The open streams of events. Each reads the logs of the app's special channels itself, one page at a time, so that nothing
+/// is buffered: what a slow reader has not read is in Redis, as long as the logs have it.
+final class EventStreams: Sendable {
+    /// Streams of this process at most.
+    static let bound = 200
+    /// Streams of one key at most.
+    static let boundOfKey = 20
+    /// The time between two reads when there is nothing to read.
+    private static let pause = Duration.milliseconds(500)
+    /// The time between two lines when nothing happens.
+    private static let heartbeat = Duration.seconds(15)
+    /// How often the key is checked, and how long a stream goes on while it cannot be.
+    private static let check = Duration.seconds(5)
+    private static let trust = Duration.seconds(30)
+    /// How often events are asked for again.
+    private static let renewal = Duration.seconds(60)
+    /// How long a reader may take nothing.
+    static let patience = TimeAmount.seconds(30)
+
+    private let shards: APIShards
+    private let directory: APIDirectory
+    private let open = Mutex<[String: Int]>([:])
+
+    /// The place of a stream among those that are counted; free when nobody has it any more.
+    final class Place: Sendable {
+        private let key: String
+        private let streams: EventStreams
+
+        fileprivate init(_ key: String, _ streams: EventStreams) {
+            self.key = key
+            self.streams = streams
+        }
+
+        deinit { streams.ended(key) }
+    }
+
+    init(shards: APIShards, directory: APIDirectory) {
+        self.shards = shards
+        self.directory = directory
+    }
+
+    /// Counts a stream.
+    /// - Throws: ``APIProblem`` with ``APIErrorCode/unavailable`` when there are too many.
+    private func place(of key: APIKey) throws(APIProblem) -> Place {
+        let isCounted = open.withLock { open in
+            guard open.values.reduce(0, +) < Self.bound, open[key.id, default: 0] < Self.boundOfKey else {
+                return false
+            }
+            open[key.id, default: 0] += 1
+            APIMetrics.shared.streams.set(open.values.reduce(0, +))
+            return true
+        }
+        guard isCounted else {
+            throw APIProblem(
+                .unavailable, "as many streams are open as may: \(Self.bound), \(Self.boundOfKey) of a key",
+                bound: "\(Self.boundOfKey) streams of a key, \(Self.bound) of a process")
+        }
+        return Place(key.id, self)
+    }
+
+    private func ended(_ key: String) {
+        open.withLock { open in
+            open[key] = open[key] == 1 ? nil : open[key].map { $0 - 1 }
+            APIMetrics.shared.streams.set(open.values.reduce(0, +))
+        }
+    }
+
+    /// Starts a stream.
+    /// - Parameter after: nil for the events from now on.
+    /// - Throws: ``APIProblem``; nothing has been sent then.
+    func start(
+        _ app: AppID, kinds: Set<EventKind>, after: EventPosition?, key: APIKey
+    ) async throws(APIProblem) -> EventStream {
+        var stream = EventStream(
+            shard: shards.next(), app: app, place: try place(of: key),
+            feed: EventFeed(kinds: kinds, position: after ?? EventPosition.start))
+        do throws(SignalingError) {
+            let since = try await stream.announce()
+            if after == nil {
+                stream.feed = EventFeed(kinds: kinds, latest: try await stream.latest(), since: since)
+            } else {
+                stream.opening = stream.feed.announced(since: since)
+            }
+            return stream
+        } catch {
+            throw APIProblem(error)
+        }
+    }
+
+    /// Sends events until the client goes, the key ends or cannot be checked any more, or the gateway stops.
+    /// - Parameter write: sends a text; throws when the client has gone.
+    func run(_ stream: EventStream, key: APIKey, _ write: (String) async throws -> Void) async throws {
+        var feed = stream.feed
+        try await write(feed.heartbeat + stream.opening)
+        let clock = ContinuousClock()
+        var (spoken, checked, known, announced) = (clock.now, clock.now, clock.now, clock.now)
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            let (text, hasMore) = await stream.read(&feed)
+            let now = clock.now
+            if !text.isEmpty {
+                try await write(text)
+                spoken = now
+            } else if spoken.duration(to: now) >= Self.heartbeat {
+                try await write(feed.heartbeat)
+                spoken = now
+            }
+            if checked.duration(to: now) >= Self.check {
+                if let isValid = try? await directory.isValid(key) {
+                    guard isValid else { return }
+                    known = now
+                }
+                guard known.duration(to: now) < Self.trust else { return }
+                checked = now
+            }
+            if announced.duration(to: now) >= Self.renewal {
+                if let since = try? await stream.announce() {
+                    announced = now
+                    let gap = feed.announced(since: since)
+                    if !gap.isEmpty { try await write(gap) }
+                }
+            }
+            if !hasMore { try await Task.sleep(for: Self.pause) }
+        }
+    }
+}
+
+/// One stream of an app's events.
+struct EventStream: Sendable {
+    /// How long events are announced after a stream has asked for them: as long as logs have them for clients that resume.
+    private static let life = Duration.seconds(3600)
+
+    let shard: APIShard
+    let app: AppID
+    private let place: EventStreams.Place
+    fileprivate(set) var feed: EventFeed
+    /// What is sent first.
+    fileprivate(set) var opening = ""
+
+    init(shard: APIShard, app: AppID, place: EventStreams.Place, feed: EventFeed) {
+        self.shard = shard
+        self.app = app
+        self.place = place
+        self.feed = feed
+    }
+
+    private var users: ChannelKey { ChannelKey(app: app, name: ChannelName(.userOnline)) }
+    private var channels: ChannelKey { ChannelKey(app: app, name: ChannelName(.channelEvent)) }
+
+    /// Has the services announce events in the special channels, though nobody is there.
+    /// - Returns: since when they have done so.
+    func announce() async throws(SignalingError) -> AnnouncedSince {
+        let users = try await announce(in: users)
+        return AnnouncedSince(users: users, channels: try await announce(in: channels))
+    }
+
+    private func announce(in channel: ChannelKey) async throws(SignalingError) -> Int64 {
+        let key = ChannelKeys(channel).followed
+        let now = try await shard.redis.time(ofSlot: KeySpace.slot(of: .channel(channel)))
+        let life = RedisArgument.milliseconds(Self.life)
+        let replies = try await shard.redis.answers(to: [
+            RedisCommand("SET", key: key, .time(now), "PX", life, "NX", "GET"), RedisCommand("PEXPIRE", key: key, life),
+        ])
+        return (replies[0].string.flatMap { RedisTime(text: $0) } ?? now).milliseconds * 1000
+    }
+
+    /// Where the channels end.
+    func latest() async throws(SignalingError) -> EventPosition {
+        let end = ChannelPosition(sequence: 0, id: 1 << 53)
+        let users = try await shard.readLog(users, after: end).latest
+        let channels = try await shard.readLog(channels, after: end).latest
+        return EventPosition(users: users, channels: channels)
+    }
+
+    /// Reads on.
+    /// - Returns: what to send, and whether there is more already. Nothing while Redis does not answer.
+    func read(_ feed: inout EventFeed) async -> (text: String, hasMore: Bool) {
+        do throws(SignalingError) {
+            let read = try await shard.readLog(users, after: feed.position.users)
+            let others = try await shard.readLog(channels, after: feed.position.channels)
+            return (feed.lines(users: read, channels: others), read.more || others.more)
+        } catch {
+            return ("", false)
+        }
+    }
+}

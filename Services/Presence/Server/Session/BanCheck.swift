@@ -1,0 +1,53 @@
+internal import ClusterState
+internal import PostgresStore
+internal import RedisStore
+internal import SignalingProtocol
+
+/// Sees to it that bans and their ends hold after Redis has lost data, and deletes those that are long over.
+struct BanCheck: Sendable {
+    /// Bans that are checked in one pipeline, and pruned in one statement.
+    private static let page = 500
+    /// The pause between two pages.
+    private static let pause = Duration.milliseconds(100)
+
+    let store: BanStore
+    let functions: PresenceFunctions
+
+    /// Writes to Redis again what it has lost of bans and their ends, and ends the sessions that have been opened meanwhile.
+    func round(_ renew: () async throws -> Void) async throws {
+        while try await store.prune(limit: Self.page) == Self.page { try await renew() }
+        var last: UserKey?
+        repeat {
+            let entries = try await store.recent(after: last, limit: Self.page)
+            try await note(entries)
+            try await endSessions(of: entries.filter(\.holds))
+            last = entries.count == Self.page ? entries.last?.user : nil
+            try await renew()
+            if last != nil { try await Task.sleep(for: Self.pause) }
+        } while last != nil
+    }
+
+    /// Writes the bans that Redis has lost. Where it does not know the user's number, logins read the ban with the number, and
+    /// nothing is written: what a ban costs Redis goes when the user does.
+    private func note(_ entries: [BanStore.Entry]) async throws {
+        let boxes = try await functions.redis.answers(
+            to: entries.map { RedisCommand("HMGET", key: UserKeys($0.user).box, "uid", "ban") })
+        let lost = zip(entries, boxes).filter { entry, box in
+            guard let fields = box.array, fields.count == 2, fields[0].string != nil else { return false }
+            let version = fields[1].string?.split(separator: " ").last.flatMap { Int64($0) }
+            return version ?? 0 < entry.version
+        }
+        _ = try await functions.redis.answers(to: lost.map { BanHandler.noting($0.0) })
+    }
+
+    private func endSessions(of entries: [BanStore.Entry]) async throws {
+        let found = try await functions.redis.answers(
+            to: entries.map { RedisCommand("EXISTS", key: UserKeys($0.user).session) })
+        let disconnects = zip(entries, found).filter { $0.1.int == 1 }.map { entry, _ in
+            PostedCommand.command(
+                on: functions.redis.bus, for: DisconnectUser(user: entry.user),
+                id: CommandID("ban-\(entry.version)-\(SecureRandom.hex(bytes: 8))"))
+        }
+        _ = try await functions.redis.answers(to: disconnects)
+    }
+}

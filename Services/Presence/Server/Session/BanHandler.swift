@@ -1,0 +1,60 @@
+internal import Logging
+internal import MessageStore
+internal import PostgresStore
+internal import RedisStore
+internal import SignalingProtocol
+
+/// Bans users.
+///
+/// A ban is written to PostgreSQL, then to the user's `:box` in Redis, and then the session is ended: from the second step on no
+/// session can be opened, so that none slips in before the third. Redis keeps the latest version of a user's ban, whatever the order
+/// in which the writes arrive.
+struct BanHandler: Sendable {
+    let store: BanStore
+    let functions: PresenceFunctions
+    let sessions: SessionHandler
+    let logger: Logger
+
+    func ban(_ command: BanUser, _ context: CommandContext) async throws(SignalingError) -> UserBan {
+        let entry: BanStore.Entry?
+        do throws(PostgresError) {
+            entry = try await store.set(command.user, until: command.until, reason: command.reason)
+        } catch {
+            throw error.signaling
+        }
+        guard let entry else { throw SignalingError(.loginRejected, .unknownApp, "there is no app with that id") }
+        _ = try await functions.redis.answer(to: Self.noting(entry))
+        _ = try await sessions.disconnect(DisconnectUser(user: command.user), context)
+        logger.info(
+            "user banned",
+            metadata: ["app": "\(command.user.app)", "account": "\(command.user.account)", "until": "\(command.until)"])
+        return entry.ban
+    }
+
+    func find(_ command: GetBan, _ context: CommandContext) async throws(SignalingError) -> UserBan {
+        let ban: UserBan?
+        do throws(PostgresError) {
+            ban = try await store.find(command.user)
+        } catch {
+            throw error.signaling
+        }
+        guard let ban else { throw SignalingError(.failed, .notBanned, "the user is not banned") }
+        return ban
+    }
+
+    func lift(_ command: LiftBan, _ context: CommandContext) async throws(SignalingError) -> Done {
+        let version: Int64
+        do throws(PostgresError) {
+            version = try await store.lift(command.user)
+        } catch {
+            throw error.signaling
+        }
+        _ = try await functions.redis.answer(to: .noting(banOf: command.user, until: 0, version: version))
+        logger.info("ban lifted", metadata: ["app": "\(command.user.app)", "account": "\(command.user.account)"])
+        return Done()
+    }
+
+    static func noting(_ entry: BanStore.Entry) -> RedisCommand {
+        .noting(banOf: entry.user, until: entry.ban.until, version: entry.version)
+    }
+}

@@ -1,0 +1,14 @@
+internal import ClusterState
+package import RedisStore
+package import SignalingProtocol
+
+extension RedisCommand {
+    /// Notes a user's ban in Redis, where logins see it; the function of ``RedisFunctionLibrary/presence`` that does so keeps a later
+    /// version.
+    /// - Parameters:
+    ///   - until: when the ban ends, in Unix seconds; 0 when it was lifted.
+    ///   - version: that of the ban or of its end in PostgreSQL.
+    package static func noting(banOf user: UserKey, until: Int64, version: Int64) -> RedisCommand {
+        .function("user_ban", tag: KeySpace.tag(user), .int64(until * 1000), .int64(version)).durable
+    }
+}

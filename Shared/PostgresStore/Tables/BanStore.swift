@@ -1,0 +1,117 @@
+package import SignalingProtocol
+
+/// The table `user_bans`. Every method throws ``PostgresError``.
+package struct BanStore: Sendable {
+    /// A ban as Redis keeps a copy of it.
+    package struct Entry: Equatable, Sendable {
+        package var user: UserKey
+        package var ban: UserBan
+        /// Rises with each change of the user's ban.
+        package var version: Int64
+        /// Whether the ban's time was not over when it was read.
+        package var holds: Bool
+    }
+
+    /// The clock in microseconds.
+    private static let now = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+    private static let columns = """
+        app, account, floor(extract(epoch FROM until))::bigint AS until, reason,
+        floor(extract(epoch FROM created_at))::bigint AS created, version,
+        until > clock_timestamp() AS holds
+        """
+
+    private let pool: PostgresPool
+
+    /// Works on the database of `pool`.
+    package init(pool: PostgresPool) { self.pool = pool }
+
+    /// Bans a user until a time in Unix seconds; replaces an earlier ban.
+    /// - Returns: nil when the app does not exist.
+    package func set(_ user: UserKey, until: Int64, reason: String) async throws(PostgresError) -> Entry? {
+        let rows = try await pool.query(
+            """
+            INSERT INTO user_bans AS b (app, account, until, reason, version)
+            SELECT $1, $2, to_timestamp($3::bigint), $4, \(Self.now) WHERE EXISTS (SELECT FROM apps WHERE id = $1)
+            ON CONFLICT (app, account) DO UPDATE SET until = EXCLUDED.until, reason = EXCLUDED.reason,
+                created_at = now(), version = greatest(b.version + 1, EXCLUDED.version)
+            RETURNING \(Self.columns)
+            """,
+            [.text(user.app.rawValue), .text(user.account.rawValue), .int(until), .text(reason)],
+            within: pool.configuration.changeTimeout)
+        return try rows.first.flatMap { row throws(PostgresError) in try Self.entry(row) }
+    }
+
+    /// A user's ban; nil when there is none, or its time is over.
+    package func find(_ user: UserKey) async throws(PostgresError) -> UserBan? {
+        let rows = try await pool.query(
+            "SELECT \(Self.columns) FROM user_bans WHERE app = $1 AND account = $2 AND until > now()",
+            [.text(user.app.rawValue), .text(user.account.rawValue)], within: pool.configuration.actTimeout)
+        return try rows.first.flatMap { row throws(PostgresError) in try Self.entry(row) }?.ban
+    }
+
+    /// Ends a user's ban. Its row stays until ``prune(limit:)``, so that Redis is told of the end again should it lose it.
+    /// - Returns: the version of the end, above those of all bans of the user before.
+    package func lift(_ user: UserKey) async throws(PostgresError) -> Int64 {
+        let rows = try await pool.query(
+            """
+            WITH lifted AS (
+                UPDATE user_bans SET until = least(until, now()), version = greatest(version + 1, \(Self.now))
+                WHERE app = $1 AND account = $2 RETURNING version)
+            SELECT coalesce((SELECT version FROM lifted), \(Self.now)) AS version
+            """, [.text(user.app.rawValue), .text(user.account.rawValue)], within: pool.configuration.changeTimeout)
+        guard let row = rows.first else { throw PostgresError(.shape, "no version was returned") }
+        return try row.int64("version")
+    }
+
+    /// Bans of an app whose time is not over, by account.
+    package func current(of app: AppID, _ page: NamePage) async throws(PostgresError) -> [Entry] {
+        let rows = try await pool.query(
+            """
+            SELECT \(Self.columns) FROM user_bans
+            WHERE app = $1 AND \(NamePage.condition("account")) AND until > now() ORDER BY account LIMIT $4
+            """, [.text(app.rawValue)] + page.parameters)
+        return try Self.entries(rows)
+    }
+
+    /// Bans, also those whose time was over less than a day ago, sorted by user.
+    /// - Parameter last: the last user of the previous page; nil for the first page.
+    package func recent(after last: UserKey?, limit: Int) async throws(PostgresError) -> [Entry] {
+        let rows = try await pool.query(
+            """
+            SELECT \(Self.columns) FROM user_bans WHERE (app, account) > ($1::text, $2::text)
+            ORDER BY app, account LIMIT $3::bigint
+            """,
+            [.text(last?.app.rawValue ?? ""), .text(last?.account.rawValue ?? ""), .int(Int64(limit))])
+        return try Self.entries(rows)
+    }
+
+    /// Deletes the bans whose time was over a day ago, at most so many.
+    /// - Returns: the number of deleted bans.
+    package func prune(limit: Int) async throws(PostgresError) -> Int {
+        try await pool.query(
+            """
+            DELETE FROM user_bans WHERE (app, account) IN (
+                SELECT app, account FROM user_bans WHERE until < now() - interval '1 day' LIMIT $1::bigint)
+            AND until < now() - interval '1 day'
+            """, [.int(Int64(limit))]
+        ).affected
+    }
+
+    private static func entries(_ rows: PostgresRows) throws(PostgresError) -> [Entry] {
+        var entries: [Entry] = []
+        for row in rows { if let entry = try entry(row) { entries.append(entry) } }
+        return entries
+    }
+
+    /// Nil for names that no service could have written.
+    private static func entry(_ row: PostgresRow) throws(PostgresError) -> Entry? {
+        guard let app = try? AppID(try row.string("app")), let account = try? Account(try row.string("account")) else {
+            return nil
+        }
+        let ban = UserBan(
+            until: try row.int64("until"), reason: try row.string("reason"), createdAt: try row.int64("created"))
+        return Entry(
+            user: UserKey(app: app, account: account), ban: ban, version: try row.int64("version"),
+            holds: try row.bool("holds"))
+    }
+}

@@ -1,0 +1,64 @@
+/// Keeps a user from logging in until a time, and ends the user's session. Replaces an earlier ban.
+package struct BanUser: ServiceCommand {
+    package static let service = ServiceName.presence
+    package static let operation = "user.ban"
+    package typealias Reply = UserBan
+    package var user: UserKey
+    /// When the ban ends, in Unix seconds.
+    package var until: Int64
+    /// What the app's server notes about it; the user is not told.
+    package var reason: String
+
+    package var subject: Subject { .user(user) }
+
+    package init(user: UserKey, until: Int64, reason: String) {
+        self.user = user
+        self.until = until
+        self.reason = reason
+    }
+}
+
+/// Asks for a user's ban. Fails with `not_banned` when there is none, or its time is over.
+package struct GetBan: ServiceCommand {
+    package static let service = ServiceName.presence
+    package static let operation = "user.ban.get"
+    package typealias Reply = UserBan
+    package var user: UserKey
+
+    package var subject: Subject { .user(user) }
+
+    package init(user: UserKey) { self.user = user }
+}
+
+/// Ends a user's ban, if there is one.
+package struct LiftBan: ServiceCommand {
+    package static let service = ServiceName.presence
+    package static let operation = "user.ban.lift"
+    package typealias Reply = Done
+    package var user: UserKey
+
+    package var subject: Subject { .user(user) }
+
+    package init(user: UserKey) { self.user = user }
+}
+
+/// A user's ban.
+package struct UserBan: Equatable, Sendable {
+    /// How long a ban may last, in seconds: up to ten years.
+    package static let seconds = 1...315_360_000
+    /// Bytes of a ban's reason.
+    package static let reasonBytes = 0...512
+
+    /// When it ends, in Unix seconds.
+    package var until: Int64
+    /// What the app's server noted about it.
+    package var reason: String
+    /// When it was made, in Unix seconds.
+    package var createdAt: Int64
+
+    package init(until: Int64, reason: String, createdAt: Int64) {
+        self.until = until
+        self.reason = reason
+        self.createdAt = createdAt
+    }
+}
