@@ -7,8 +7,10 @@ internal import SignalingWire
 /// `heliographctl user ...`.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "user", abstract: "Lists and shows users, and ends their sessions.",
-        subcommands: [List.self, Show.self, Kick.self, Disconnect.self])
+        commandName: "user", abstract: "Lists and shows users, ends their sessions, and bans them.",
+        subcommands: [
+            List.self, Show.self, Kick.self, Disconnect.self, Ban.self, Unban.self, Bans.self,
+        ])
 
     struct Disconnect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

@@ -9,6 +9,7 @@ CONTROL = str(BINARIES / "heliographctl")
 @pytest.mark.parametrize("line, wanted", [
     ("heliographctl us", ["user"]),
     ("heliographctl user k", ["kick"]),
+    ("heliographctl user b", ["ban", "bans"]),
     ("heliographctl doctor --st", ["--strict"]),
     ("heliographctl call list --state t", ["talking"]),
 ])

@@ -2,8 +2,10 @@
 
 import json
 import re
+import time
 
 import pytest
+from answers import LoginRefused
 from stack_control import BINARIES, Stack, run_program, unique
 from waiting import eventually
 
@@ -63,6 +65,51 @@ async def test_users(stack: Stack, people):
         assert control(stack, "user", "kick", app, f"--account={accounts[0]}") == {"disconnected": accounts[0]}
         await eventually(
             lambda: control(stack, "user", "show", app, f"--account={accounts[0]}")["session"] is None, "the session is over", 30)
+
+
+async def test_bans(stack: Stack, people):
+    app = stack.create_app(unique("bans"))
+    options = (f"--app={app.id}", f"--account={unique('anna')}")
+    account = options[1].removeprefix("--account=")
+    async with people(stack) as cast:
+        user = cast.exactly(account, app)
+        await user.login(stack.gateways[0])
+        before = int(time.time())
+        made = control(stack, "user", "ban", *options, "--seconds=3600", "--reason=spam\x1b[31m")
+        assert set(made) == {"account", "createdAt", "reason", "until"} and made["account"] == account
+        assert before + 3600 <= made["until"] // 1000 <= int(time.time()) + 3600
+        await eventually(user.closed.is_set, "the session is over")
+        for gateway in stack.gateways:
+            with pytest.raises(LoginRefused) as refusal:
+                await user.login(gateway)
+            assert refusal.value.error == "banned"
+        assert control(stack, "user", "bans", options[0]) == {"bans": [made], "next": None}
+        assert "spam\\u{1b}[31m" in stack.control("user", "bans", options[0])
+        for name in ("a", "b"):
+            control(stack, "user", "ban", options[0], f"--account={name}", f"--until={before + 60}")
+        page = control(stack, "user", "bans", options[0], "--limit=1")
+        assert (page["bans"][0]["account"], page["next"]) == ("a", "a")
+        assert control(stack, "user", "bans", options[0], "--prefix=b")["bans"][0]["until"] == (before + 60) * 1000
+        assert control(stack, "user", "unban", *options) == {"unbanned": account}
+        await user.login(stack.gateways[1])
+        assert control(stack, "user", "unban", *options) == {"unbanned": account}
+        assert user.closed.is_set() is False
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ((), "give either --seconds or --until"), (("--seconds=1", "--until=9999999999"), "give either"),
+    (("--seconds=0",), "1...315360000"), (("--seconds=315360001",), "1...315360000"), (("--until=5",), "in the future"),
+    (("--until=-9223372036854775808",), "in the future"), (("--until=9223372036854775807",), "by at most 315360000"),
+    (("--seconds=1", "--reason=" + "x" * 513), "up to 512 bytes")])
+def test_bans_out_of_range(stack: Stack, options: tuple[str, ...], message: str):
+    code, said = refused(stack, "user", "ban", f"--app={stack.open_app.id}", "--account=x", *options)
+    assert code == 64 and message in said
+
+
+def test_bans_in_no_app(stack: Stack):
+    for command in (("ban", "--account=x", "--seconds=1"), ("bans",)):
+        code, said = refused(stack, "user", *command, "--app=none")
+        assert (code, said) == (1, "heliographctl: there is no app none\n")
 
 
 async def test_channels(stack: Stack, people):

@@ -1,0 +1,140 @@
+internal import ArgumentParser
+internal import ClusterState
+internal import Glibc
+internal import MessageStore
+internal import PostgresStore
+internal import RedisStore
+internal import SignalingProtocol
+internal import SignalingWire
+
+extension UserCommand {
+    struct Ban: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Keeps an account from logging in for a time, and ends its session.",
+            discussion: """
+                Logins are refused with 202 `banned`. The account need not exist. A ban replaces an earlier one. It is \
+                written to PostgreSQL, then to Redis; where that fails, a presence service does so within a minute.
+                """)
+
+        @OptionGroup var user: UserOptions
+
+        @Option(help: "For so many seconds: 1 to 315360000, ten years.")
+        var seconds: Int?
+
+        @Option(help: "Until this time, in Unix seconds; at most ten years from now.")
+        var until: Int64?
+
+        @Option(help: "Why: up to 512 bytes. The user is not told.")
+        var reason = ""
+
+        @OptionGroup var output: OutputOptions
+
+        func validate() throws {
+            guard (seconds != nil) != (until != nil) else { throw ValidationError("give either --seconds or --until") }
+            let now = Int64(time(nil))
+            let left = seconds.map(Int64.init) ?? (until ?? 0).subtractingReportingOverflow(now).partialValue
+            guard (Int64(UserBan.seconds.lowerBound)...Int64(UserBan.seconds.upperBound)).contains(left) else {
+                throw ValidationError(
+                    seconds == nil
+                        ? "--until must be in the future, by at most \(UserBan.seconds.upperBound) seconds"
+                        : "--seconds must be 1...\(UserBan.seconds.upperBound)")
+            }
+            guard UserBan.reasonBytes.contains(reason.utf8.count), !reason.utf8.contains(0) else {
+                throw ValidationError("--reason may have up to \(UserBan.reasonBytes.upperBound) bytes")
+            }
+        }
+
+        func run() async throws {
+            try await Failure.reported {
+                try await Database.with { pool in
+                    let end = until ?? Int64(time(nil)) + Int64(seconds ?? 0)
+                    guard let entry = try await BanStore(pool: pool).set(user.key, until: end, reason: reason) else {
+                        throw AppCommand.unknown(user.app)
+                    }
+                    try await UserCommand.tell(user.key, until: end, version: entry.version)
+                    output.show(BanOutput(entry))
+                }
+            }
+        }
+    }
+
+    struct Unban: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Ends an account's ban, if there is one.", discussion: "The account may log in again at once.")
+
+        @OptionGroup var user: UserOptions
+
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await Failure.reported {
+                try await Database.with { pool in
+                    let version = try await BanStore(pool: pool).lift(user.key)
+                    try await UserCommand.tell(user.key, until: 0, version: version)
+                    output.show(
+                        Outcome(
+                            deed: "unbanned", subject: user.account.rawValue,
+                            line: "\(user.account) of \(user.app) may log in"))
+                }
+            }
+        }
+    }
+
+    struct Bans: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Lists the banned accounts of an app.")
+
+        @Option(help: "The app.")
+        var app: AppID
+
+        @OptionGroup var paging: PageOptions
+
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await Failure.reported {
+                try await Database.with { pool in
+                    guard try await AppStore(pool: pool).find(app) != nil else { throw AppCommand.unknown(app) }
+                    let found = try await BanStore(pool: pool).current(of: app, paging.page).map { BanOutput($0) }
+                    output.show(Page("bans", found, limit: paging.limit, position: \.account))
+                }
+            }
+        }
+    }
+
+    /// Writes a ban to Redis, from when on no session can be opened, and then ends the session; or writes the end of a ban.
+    /// - Parameter until: in Unix seconds; 0 for the end.
+    private static func tell(_ user: UserKey, until: Int64, version: Int64) async throws {
+        try await ControlRedis.withConnection(libraries: [.presence, .streams]) { connection in
+            _ = try await connection.execute(.noting(banOf: user, until: until, version: version))
+            guard until > 0 else { return }
+            _ = try await connection.execute(
+                PostedCommand.command(
+                    on: connection.bus, for: DisconnectUser(user: user),
+                    id: CommandID("ban-\(version)-\(SecureRandom.hex(bytes: 8))")))
+        }
+    }
+}
+
+/// A ban as commands print it.
+private struct BanOutput: PrintableRecord {
+    let account: String
+    private let ban: UserBan
+
+    init(_ entry: BanStore.Entry) {
+        account = entry.user.account.rawValue
+        ban = entry.ban
+    }
+
+    var members: [JSONMember] {
+        [
+            JSONMember("account", .string(account)), JSONMember("reason", .string(ban.reason)),
+            JSONMember("until", time: RedisTime(milliseconds: ban.until * 1000)),
+            JSONMember("createdAt", time: RedisTime(milliseconds: ban.createdAt * 1000)),
+        ]
+    }
+
+    var line: String {
+        "\(account.visible)  until \(Output.time(milliseconds: ban.until * 1000))"
+            + (ban.reason.isEmpty ? "" : "  \(ban.reason.visible)")
+    }
+}
