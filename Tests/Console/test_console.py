@@ -9,7 +9,7 @@ from server_api import ServerAPI, create_key
 from stack_control import Stack, unique
 from waiting import eventually
 
-VIEWS = ("users", "channels", "calls", "processes")
+VIEWS = ("users", "channels", "calls", "events", "bans", "processes")
 NOBODY_SECONDS = 15 * 60
 
 
@@ -182,6 +182,54 @@ async def test_the_numbers_are_those_of_the_cluster(stack: Stack, browser: Brows
         await screen.check()
 
 
+async def test_the_tail_of_events(stack: Stack, browser: Browser, people):
+    room = unique("room")
+    async with console(stack, browser) as screen, people(stack) as cast:
+        await go(screen, "events")
+        await screen.sees("live", "#view header")
+        ada, bob = await cast.members(room, "ada", "bob")
+        await screen.sees(ada.account, ".tail")
+        await screen.sees(room, ".tail")
+        await choose(screen, "#view input[type=search]", bob.account)
+        rows = "[...document.querySelectorAll('.tail li')].filter((each) => each.checkVisibility()).map((each) => each.innerText)"
+        await screen.page.eventually(
+            f"{rows}.length === 2 && {rows}.every((row) => row.includes({bob.account!r}))", "only bob's events are shown")
+        await press(screen, "Hold")
+        await bob.leave(room)
+        # What another page shows, this one has been told, give or take half a second.
+        async with console(stack, browser) as other:
+            await go(other, "events")
+            await other.sees("live", "#view header")
+            await bob.logout()
+            await other.sees("logged out", ".tail")
+        assert len(await screen.page.evaluate(rows)) == 2
+        await press(screen, "Go on")
+        await screen.page.eventually(f"{rows}.length === 4 && {rows}[0].includes('logged out')", "what was held is shown")
+        await screen.check()
+
+
+async def test_a_ban_and_its_end(stack: Stack, browser: Browser, people):
+    app = stack.create_app(unique("bans"))
+    async with console(stack, browser, app=app.id) as screen, people(stack) as cast:
+        ada, = await cast.login("ada", app=app)
+        await go(screen, "users")
+        await choose(screen, "#view input[type=search]", ada.account)
+        await screen.sees("1 in all", "#view .more")
+        await press(screen, ada.account)
+        await screen.sees("Ban", "#panel")
+        await choose(screen, "#panel [name=reason]", "spam")
+        await press(screen, "Ban", "#panel")
+        await screen.sees("Unban", "#panel")
+        await eventually(ada.closed.is_set, "the session is over")
+        await screen.page.evaluate("document.querySelector('#panel').close()")
+        await go(screen, "bans")
+        await screen.sees(ada.account, "#view tbody")
+        await screen.sees("spam", "#view tbody")
+        await screen.check()
+        await press(screen, f"Unban {ada.account}")
+        await screen.sees("is not banned any more", "#note")
+
+
 async def test_by_keyboard(stack: Stack, browser: Browser, people):
     async with entrance(stack, browser) as screen, people(stack) as cast:
         ada, = await cast.login("ada")
@@ -219,6 +267,7 @@ async def test_it_looks_well(stack: Stack, browser: Browser, people):
                 await screen.picture(f"console-{name}-overview")
                 for view in VIEWS:
                     await go(screen, view)
-                    await screen.page.eventually("document.querySelectorAll('#view tbody tr').length > 0", "there are rows")
+                    if view not in ("events", "bans"):
+                        await screen.page.eventually("document.querySelectorAll('#view tbody tr').length > 0", "there are rows")
                     await screen.check()
                     await screen.picture(f"console-{name}-{view}")

@@ -37,6 +37,7 @@ package struct PageFile: Sendable {
         PageFile("/console/console.js", PackageResources.console_js),
         PageFile("/console/api.js", PackageResources.api_js),
         PageFile("/console/charts.js", PackageResources.charts_js),
+        PageFile("/console/events.js", PackageResources.events_js),
         PageFile("/console/lists.js", PackageResources.lists_js),
         PageFile("/console/overview.js", PackageResources.overview_js),
         PageFile("/console/panels.js", PackageResources.panels_js),

@@ -2,12 +2,13 @@
 
 import { find, make, note, startTheme } from "/pages/dom.js";
 import { API } from "./api.js";
-import { callsView, channelsView, processesView, usersView } from "./lists.js";
+import { eventsView } from "./events.js";
+import { bansView, callsView, channelsView, processesView, usersView } from "./lists.js";
 import { overviewView } from "./overview.js";
 import { forgetKey, storeKey, storedKey, watchIdleness } from "./session.js";
 
 const VIEWS = {
-    overview: overviewView, users: usersView, channels: channelsView, calls: callsView,
+    overview: overviewView, users: usersView, channels: channelsView, calls: callsView, events: eventsView, bans: bansView,
     processes: processesView,
 };
 const APPS_BOUND = 1000;

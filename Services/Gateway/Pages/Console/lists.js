@@ -1,7 +1,7 @@
 // The views of users, channels, calls, bans and processes.
 
 import { field, make, note } from "/pages/dom.js";
-import { openChannel, openUser } from "./panels.js";
+import { attempt, openChannel, openUser } from "./panels.js";
 import { Table, badge, moment, number, since, span } from "./table.js";
 
 const TYPING_MS = 250;
@@ -87,6 +87,29 @@ export function callsView(context) {
     const state = choice("Which", [["all", "all"], ["open", "in progress"]], () => table.reload());
     table.reload();
     return { element: [heading("Calls", state.element, refresh(table)), table.element] };
+}
+
+export function bansView(context) {
+    const { api, app, may } = context;
+    const remove = (account) => attempt(`${account} is not banned any more`, async () => {
+        await api.delete("apps", app, "users", account, "ban");
+        await table.reload();
+    });
+    const table = new Table("Bans", [
+        { name: "Account", value: ({ account }) => link(account, () => openUser(context, account, () => table.reload())) },
+        { name: "Until", value: ({ until }) => moment(until) },
+        { name: "Reason", value: ({ reason }) => reason || "–" },
+        { name: "Since", kind: "extra", value: ({ createdAt }) => moment(createdAt) },
+        {
+            name: "Unban", kind: "actions",
+            value: ({ account }) => may("admin") && make("button", { type: "button", "aria-label": `Unban ${account}`, onclick: () => remove(account) }, "Unban"),
+        },
+    ], async (after) => {
+        const { bans, next } = await api.get("apps", app, "bans", { after, limit: PAGE });
+        return { items: bans, next };
+    });
+    table.reload();
+    return { element: [heading("Bans", refresh(table)), table.element] };
 }
 
 export function processesView({ api }) {

@@ -1,7 +1,9 @@
 // The panels of one user and one channel, over the view from which they were opened.
 
 import { field, find, make, note } from "/pages/dom.js";
-import { badge, number, since } from "./table.js";
+import { badge, moment, number, since, span } from "./table.js";
+
+const BAN_SECONDS = [[3_600, "an hour"], [86_400, "a day"], [7 * 86_400, "a week"], [365 * 86_400, "a year"]];
 
 /** Opens the panel with a title; what has the focus gets it back. */
 function open(title, ...children) {
@@ -89,9 +91,12 @@ async function untilOffline({ api, app }, place) {
 export async function openUser(context, account, changed) {
     const { api, app, may } = context;
     const place = ["users", account];
-    const [status, listed] = await Promise.all([
+    const [status, listed, ban] = await Promise.all([
         api.get("apps", app, ...place),
         api.get("apps", app, "users", { state: "all", prefix: account, limit: 1 }).catch(() => ({ users: [] })),
+        api.get("apps", app, ...place, "ban").catch((problem) => {
+            if (problem.status !== 404) throw problem;
+        }),
     ]);
     const user = listed.users.find((each) => each.account === account);
     // The list is up to a second behind.
@@ -115,7 +120,29 @@ export async function openUser(context, account, changed) {
                 await api.post(undefined, "apps", app, ...place, "disconnect");
                 await untilOffline(context, place);
                 await again();
-            }))));
+            }))),
+        (ban || may("admin")) && banning(context, account, ban, again));
+}
+
+/** The section of a user's ban. */
+function banning({ api, app, may }, account, ban, again) {
+    const place = ["apps", app, "users", account, "ban"];
+    if (ban) {
+        return section("Ban", facts([["Until", moment(ban.until)], ["Reason", ban.reason || "–"]]),
+            may("admin") && acting("End the ban", "Unban", "", [], () => attempt(`${account} is not banned any more`, async () => {
+                await api.delete(...place);
+                await again();
+            })));
+    }
+    const duration = make("select", { name: "seconds" }, BAN_SECONDS.map(([seconds, text]) => make("option", { value: seconds }, text)));
+    return section("Ban", make("p", { class: "quiet" }, "Ends the session, and refuses logins for a time."), acting(
+        "Ban the user", "Ban", "danger",
+        make("div", { class: "row" }, field("For", duration), field("Reason", input("reason", { maxlength: 512 }))),
+        ({ seconds, reason }) => attempt(`${account} is banned for ${span(Number(seconds))}`, async () => {
+            await api.put({ seconds: Number(seconds), reason }, ...place);
+            await untilOffline({ api, app }, ["users", account]);
+            await again();
+        })));
 }
 
 /** The panel of a channel. */
