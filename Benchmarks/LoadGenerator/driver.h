@@ -30,8 +30,8 @@ struct scenario {
 };
 
 extern const struct driver driver_heliograph, driver_limit, driver_redis, driver_mqtt, driver_nats, driver_nchan,
-    driver_xmpp;
-extern const struct scenario scenario_fanout, scenario_pairs, scenario_idle, scenario_storm;
+    driver_xmpp, driver_api;
+extern const struct scenario scenario_fanout, scenario_pairs, scenario_idle, scenario_storm, scenario_sends;
 extern const struct scenario *scenario;
 
 struct options {
@@ -45,5 +45,11 @@ struct options {
     // The endpoint of publishers that are not members; -1: like the other connections, all endpoints in turn.
     int publisher_endpoint;
     uint32_t others;
+    // Of the scenario `sends`: how senders send, how many messages in a request, with which key of the server API; and whether the
+    // receivers are offline.
+    const struct driver *sender_driver;
+    uint32_t batch;
+    const char *key;
+    bool offline;
 };
 extern struct options options;

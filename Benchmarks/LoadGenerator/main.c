@@ -25,12 +25,16 @@ struct options options = {
     .prefix = "bench",
     .domain = "localhost",
     .publisher_endpoint = -1,
+    .sender_driver = &driver_heliograph,
+    .batch = 1,
+    .key = "",
 };
 const struct scenario *scenario = &scenario_fanout;
 
 static const struct driver *const drivers[] = {&driver_heliograph, &driver_limit, &driver_redis, &driver_mqtt,
-    &driver_nats, &driver_nchan, &driver_xmpp};
-static const struct scenario *const scenarios[] = {&scenario_fanout, &scenario_pairs, &scenario_idle, &scenario_storm};
+    &driver_nats, &driver_nchan, &driver_xmpp, &driver_api};
+static const struct scenario *const scenarios[] = {&scenario_fanout, &scenario_pairs, &scenario_idle, &scenario_storm,
+    &scenario_sends};
 
 static const struct option names[] = {
     {"driver", required_argument, NULL, 'd'},
@@ -46,6 +50,10 @@ static const struct option names[] = {
     {"app", required_argument, NULL, 'a'},
     {"prefix", required_argument, NULL, 'x'},
     {"publisher-endpoint", required_argument, NULL, 'E'},
+    {"sender-driver", required_argument, NULL, 'D'},
+    {"batch", required_argument, NULL, 'B'},
+    {"key", required_argument, NULL, 'k'},
+    {"offline", no_argument, NULL, 'f'},
     {"outside", no_argument, NULL, 'o'},
     {"stamp-sending", no_argument, NULL, 'S'},
     {"push", no_argument, NULL, 'u'},
@@ -67,13 +75,11 @@ static void add_endpoint(const char *port) {
     inet_pton(AF_INET, "127.0.0.1", &address->sin_addr);
 }
 
-static void choose_driver(const char *name) {
+static const struct driver *driver_named(const char *name) {
     for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
-        if (strcmp(drivers[i]->name, name) == 0) {
-            options.driver = drivers[i];
-            return;
-        }
+        if (strcmp(drivers[i]->name, name) == 0) return drivers[i];
     fail("no such driver");
+    return NULL;
 }
 
 static void choose_scenario(const char *name) {
@@ -90,7 +96,7 @@ int main(int count, char **arguments) {
     while ((option = getopt_long(count, arguments, "", names, NULL)) != -1) {
         uint32_t number = optarg ? (uint32_t)strtoul(optarg, NULL, 10) : 0;
         switch (option) {
-        case 'd': choose_driver(optarg); break;
+        case 'd': options.driver = driver_named(optarg); break;
         case 's': choose_scenario(optarg); break;
         case 'e': add_endpoint(optarg); break;
         case 'm': options.members = number; break;
@@ -103,6 +109,10 @@ int main(int count, char **arguments) {
         case 'a': options.app = optarg; break;
         case 'x': options.prefix = optarg; break;
         case 'E': options.publisher_endpoint = (int)number; break;
+        case 'D': options.sender_driver = driver_named(optarg); break;
+        case 'B': options.batch = number; break;
+        case 'k': options.key = optarg; break;
+        case 'f': options.offline = true; break;
         case 'o': options.outside = true; break;
         case 'S': options.stamps_sending = true; break;
         case 'u': options.pushes = true; break;
@@ -113,7 +123,7 @@ int main(int count, char **arguments) {
     }
     if (endpoint_count == 0) fail("--endpoint PORT is needed");
     if (options.body < 40 || options.body > 8192) fail("--body is 40...8192");
-    if (!options.publishers || !options.channels || !options.concurrency) fail("a number is 0");
+    if (!options.publishers || !options.channels || !options.concurrency || !options.batch) fail("a number is 0");
     signal(SIGPIPE, SIG_IGN);
     // Timers fire on time rather than up to 50 us late.
     prctl(PR_SET_TIMERSLACK, 1UL);

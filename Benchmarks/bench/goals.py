@@ -9,6 +9,7 @@ OURS = "heliograph"
 F2_GOAL = 5_000_000
 P1_GOAL_US, P1_OLD_GOAL_US = 25, 45
 C1_RSS_KIB, C1_LOGIN_MS, C1_IDLE_PERCENT = 6, 0.30, 1
+API_GOAL, API_BATCH_GOAL = 5_000, 50_000
 STORM_SECONDS, STORM_P99_US = 10, 250_000
 
 
@@ -26,6 +27,7 @@ class Goal:
     tolerance: float = 0.25
     # What the baseline holds instead, where the value is no ratio to something measured in the same run.
     other_guard: float | None = None
+    other_guard_of: str = "the limit's"
 
     @property
     def guard(self) -> float | None:
@@ -35,7 +37,9 @@ class Goal:
     @property
     def guard_name(self) -> str:
         """The name under which the baseline holds it."""
-        return self.text if self.other_guard is None else self.text.rsplit(" / ", 1)[0] + ", to the limit's"
+        if self.other_guard is None:
+            return self.text
+        return self.text.rsplit(" / ", 1)[0] + ", to " + self.other_guard_of
 
 
 class _Measured:
@@ -74,6 +78,18 @@ class _Measured:
         found = [run["ratios"] for run in self.runs.get(key, {}).get(OURS, [])]
         return max(statistics.median(ratios[name] for ratios in found) for name in names) if found else None
 
+    def api(self) -> list[Goal]:
+        """The rates of the server API, as bounds divided by ours; the baseline holds the cost to that of the WebSocket path."""
+        rows = (
+            ("A1, server API: 5,000 single sends/s and core / ours", API_GOAL, "singles_per_core", "single_ratio"),
+            ("A1, server API, batches of 100: 50,000 messages/s / ours", API_BATCH_GOAL, "batched_per_second", "batch_ratio"))
+        found = []
+        for text, bound, field, guard in rows:
+            rate, ratio = self.ours("A1", field), self.ours("A1", guard)
+            shown = f"{rate:,.0f}/s; {ratio:.2f} x a message over WebSocket" if rate and ratio else ""
+            found.append(Goal(text, bound / rate if rate else None, 1, shown, other_guard=ratio, other_guard_of="a message over WebSocket"))
+        return found
+
     def storm(self, kind: str) -> list[Goal]:
         key = f"storm {kind}"
         return [
@@ -104,5 +120,5 @@ def goals(runs: dict) -> list[Goal]:
         Goal("latency, gateway to gateway: p99 / Redis alone", ours("latency", "p99_ratio"), 5, "", is_guarded=False),
         Goal("growth: CPU per delivery at 2 and 4 gateways / at 1", measured.highest_ratio("gateways", ("2", "4")), 1.1, ""),
         Goal("growth: CPU per join at 10,000 members / at 10", measured.highest_ratio("joins", ("10000",)), 1.2, ""),
-        *measured.storm("kill"), *measured.storm("cut"),
+        *measured.api(), *measured.storm("kill"), *measured.storm("cut"),
     ]

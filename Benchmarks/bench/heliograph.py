@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from functools import cache
+from pathlib import Path
 
 from .paths import ROOT, WORK, BenchError
 from .processes import family
@@ -76,6 +77,21 @@ class Heliograph(Server):
 
     def facing(self) -> str:
         return "gateway"
+
+    def api_port(self) -> int:
+        """Where the first gateway serves the server API."""
+        return int(self.endpoints()["api"][0].rsplit(":", 1)[1])
+
+    def api_key(self) -> str:
+        """A new key of the server API for the open app, whose rate is no limit."""
+        control = Path(os.environ.get("HELIOGRAPH_BIN") or ROOT / ".build/release") / "heliographctl"
+        done = subprocess.run(
+            [control, "key", "create", "--app", self.load_options[1], "--scopes", "send", "--rate", "1000000", "--json"],
+            env=os.environ | {"HELIOGRAPH_POSTGRES_URL": self.endpoints()["postgres"]["url"]}, capture_output=True, text=True,
+            check=False)
+        if done.returncode != 0:
+            raise BenchError(f"heliographctl key create:\n{done.stderr}")
+        return json.loads(done.stdout)["key"]
 
     def redis_port(self) -> int:
         return int(self.endpoints()["redis"]["url"].rsplit(":", 1)[1].split("/")[0])

@@ -40,13 +40,13 @@ def rank_up() -> None:
         pass
 
 
-def pin(pids: dict[int, str], core: int = SERVER_CORE) -> None:
-    """Pins all threads to one core, with this process's priority; later threads inherit both."""
+def pin(pids: dict[int, str], *cores: int) -> None:
+    """Pins all threads to these cores, by default the servers', with this process's priority; later threads inherit both."""
     niceness = os.getpriority(os.PRIO_PROCESS, 0)
     for pid in pids:
         for thread in Path(f"/proc/{pid}/task").iterdir():
             try:
-                os.sched_setaffinity(int(thread.name), {core})
+                os.sched_setaffinity(int(thread.name), set(cores or (SERVER_CORE,)))
                 # libdispatch sets a priority of its own for its threads, which their threads inherit.
                 os.setpriority(os.PRIO_PROCESS, int(thread.name), niceness)
             except ProcessLookupError:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .scenarios import durability, fanout, growth, idle, latency, pairs, psql, scaling, storm
+from .scenarios import durability, fanout, growth, idle, latency, pairs, psql, scaling, sends, storm
 from .servers import Server
 
 
@@ -59,5 +59,6 @@ ALONE = [
     Alone("memory", lambda _: growth.memory()),
     Alone("scaling", scaling.scaling),
     Alone("durability", durability.replicated),
+    Alone("A1", sends.by_api_and_websocket),
     Alone("psql", lambda _: psql.measured()),
 ]

@@ -6,6 +6,9 @@ struct APIMetrics: Sendable {
     static let shared = APIMetrics()
 
     let requests = Counter("heliograph_gateway_api_requests_total", "Requests of the server API.")
+    let duration = Histogram(
+        "heliograph_gateway_api_request_duration_seconds",
+        "Time from the head of a request of the server API to its answer.")
     let messages = Counter("heliograph_gateway_api_messages_total", "Messages that apps' servers have sent.")
     let refused = Counter("heliograph_gateway_api_refused_total", "Requests of the server API answered with 4xx.")
     let failed = Counter("heliograph_gateway_api_failures_total", "Requests of the server API answered with 5xx.")

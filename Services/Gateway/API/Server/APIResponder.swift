@@ -44,6 +44,8 @@ struct APIResponder: HTTPResponder {
 
     func respond(to request: Request, context: Context) async throws -> Response {
         APIMetrics.shared.requests.increment()
+        let begin = NIODeadline.now()
+        defer { APIMetrics.shared.duration.record(nanoseconds: (NIODeadline.now() - begin).nanoseconds) }
         var rate: RequestRate.State?
         let answer: APIAnswer
         var isBodyRead = false
