@@ -20,8 +20,9 @@ class Everywhere(Heliograph):
         pin(self.processes(), SERVER_CORE, LOAD_CORE)
 
 
-def _run(server: Heliograph, seconds: float, *options: object) -> dict:
-    with Load(server, "sends", "--push", *options) as load:
+def _run(server: Heliograph, name: str, seconds: float, *options: object) -> dict:
+    # Users of its own: what the last ones have not acknowledged would be delivered again.
+    with Load(server, "sends", "--push", "--prefix", name, *options) as load:
         load.ask("run 1", "run")
         run = load.ask(f"run {seconds}", "run")
     if run["refused"] or run["disorder"] or run["unanswered"] or run["disconnected"]:
@@ -47,15 +48,15 @@ def by_api_and_websocket(seconds: float) -> dict:
     online = ["--members", RECEIVERS]
     with Heliograph() as server:
         api = _api(server)
-        websocket = _run(server, seconds, *online, "--publishers", SENDERS)
-        single = _run(server, seconds, *online, "--publishers", SENDERS, *api)
-        batch = _run(server, seconds, *online, "--publishers", BATCH_SENDERS, "--batch", BATCH, *api)
+        websocket = _run(server, "websocket", seconds, *online, "--publishers", SENDERS)
+        single = _run(server, "single", seconds, *online, "--publishers", SENDERS, *api)
+        batch = _run(server, "batch", seconds, *online, "--publishers", BATCH_SENDERS, "--batch", BATCH, *api)
         waiting = _run(
-            server, seconds, "--members", WAITING_RECEIVERS, "--offline", "--publishers", BATCH_SENDERS, "--batch", BATCH,
-            *api)
+            server, "waiting", seconds, "--members", WAITING_RECEIVERS, "--offline", "--publishers", BATCH_SENDERS, "--batch",
+            BATCH, *api)
     with Everywhere() as server:
         fast = _run(
-            server, seconds, "--members", WAITING_RECEIVERS, "--offline", "--publishers", BATCH_SENDERS, "--batch", BATCH,
+            server, "fast", seconds, "--members", WAITING_RECEIVERS, "--offline", "--publishers", BATCH_SENDERS, "--batch", BATCH,
             *_api(server))
     return {
         # One core serves: what a second of it takes.

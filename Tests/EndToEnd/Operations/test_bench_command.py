@@ -59,7 +59,7 @@ def test_a_run(stack: Stack):
         assert report[name] == 0, name
     assert report["messagesSent"] == report["messagesDelivered"] == 300 and report["messageBytes"] == 200
     assert 50 < report["messagesPerSecond"] <= 110 and report["loginsPerSecond"] > 10
-    assert 0 < report["ownCores"] < 4 and report["firstError"] is None and report["wasStopped"] is False
+    assert 0 <= report["ownCores"] < 4 and report["firstError"] is None and report["wasStopped"] is False
     for name in ("loginMilliseconds", "answerMilliseconds", "deliveryMilliseconds"):
         times = report[name]
         assert 0 < times["p50"] <= times["p95"] <= times["p99"] <= times["max"] < 10_000
