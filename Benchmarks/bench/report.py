@@ -100,7 +100,8 @@ def _alone(runs: dict) -> list[str]:
         "durability": (
             "answer_p50_us_ratio", "answer_p99_us_ratio", "messages_per_second_ratio", "redis_us_ratio", "us_per_message_ratio"),
         "A1": (
-            "singles_per_core", "batched_per_core", "batched_per_second", "single_ratio", "batch_ratio", "websocket", "single", "batch"),
+            "singles_per_core", "batched_per_core", "batched_per_second", "websocket_us", "single_us", "batch_us", "batch_offline_us",
+            "single_ratio", "batch_ratio"),
         "psql": ("slowest_view", "slowest_view_ms", "slowest_query_ms", "batch_ms", "batch_without_triggers_ms"),
     }
     for key, fields in shown.items():

@@ -64,4 +64,6 @@ def by_api_and_websocket(seconds: float) -> dict:
         "batched_per_second": fast["messages_per_second"],
         "single_ratio": round(single["us_per_message"] / websocket["us_per_message"], 2),
         "batch_ratio": round(batch["us_per_message"] / websocket["us_per_message"], 2),
+        "websocket_us": websocket["us_per_message"], "single_us": single["us_per_message"], "batch_us": batch["us_per_message"],
+        "batch_offline_us": waiting["us_per_message"],
         "websocket": websocket, "single": single, "batch": batch, "batch_offline": waiting, "batch_offline_two_cores": fast}
