@@ -30,11 +30,14 @@ package enum ContentDigest: Sendable, CaseIterable {
 
     /// The keyed digest (HMAC) of a text's UTF-8 bytes, in lower-case hexadecimal.
     package func text(of content: String, key: String) -> String {
-        let bytes = Array(content.utf8)
-        let keyBytes = Array(key.utf8)
+        text(of: Array(content.utf8), key: Array(key.utf8))
+    }
+
+    /// The keyed digest (HMAC) of bytes, in lower-case hexadecimal.
+    package func text(of content: [UInt8], key: [UInt8]) -> String {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var size: UInt32 = 0
-        let made = HMAC(function, keyBytes, Int32(keyBytes.count), bytes, bytes.count, &digest, &size)
+        let made = HMAC(function, key, Int32(key.count), content, content.count, &digest, &size)
         precondition(made != nil, "OpenSSL has no HMAC of \(self)")
         return Hex.text(Array(digest[..<Int(size)]))
     }

@@ -30,9 +30,20 @@ extension FuzzTarget {
                     "another certificate's token is not taken")
             }
             for service in DynamicKey.Service.allCases {
-                _ = try? DynamicKey.check(
-                    texts[0], for: DynamicKey.Grant(service, channel: texts[2], uid: 7), app: app.rawValue,
-                    certificate: texts[3], now: now)
+                let grant = DynamicKey.Grant(service, channel: texts[2], uid: 7)
+                if let key = try? DynamicKey.check(
+                    texts[0], for: grant, app: app.rawValue, certificate: texts[3], now: now)
+                {
+                    holds(key.expiry == 0 || key.expiry > now, "a key that is taken is not over")
+                }
+                for version in DynamicKey.Version.allCases {
+                    let key = DynamicKey(
+                        version: version, appID: app.rawValue, timestamp: now, random: 7, expiry: now + 1)
+                    guard let made = try? key.text(for: grant, certificate: texts[3]) else { continue }
+                    let read = try? DynamicKey.check(
+                        made, for: grant, app: app.rawValue, certificate: texts[3], now: now)
+                    holds(read?.expiry == now + 1, "a key that is made is taken")
+                }
             }
         },
         FuzzTarget("names") { input in
