@@ -65,6 +65,11 @@ let libreSettings: [CSetting] =
     ["_GNU_SOURCE", "RELEASE", "HAVE_INTTYPES_H", "HAVE_STDBOOL_H", "HAVE_INET6", "USE_OPENSSL"].map { .define($0) }
     + (fuzzer == nil ? [] : [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])])
 
+/// Trapping on undefined behaviour needs no library beside the address sanitizer's.
+let mediaSettings: [CSetting] =
+    fuzzer == nil
+    ? [] : [.unsafeFlags(["-fsanitize=fuzzer-no-link,address,undefined", "-fsanitize-trap=undefined"])]
+
 /// The micro-benchmarks; those of the servers are in C and Python (Benchmarks/README.md). Not a product: only Benchmarks/run
 /// builds them.
 let benchmarks: [Target] = [
@@ -89,7 +94,8 @@ let fuzzing: [Target] =
             .executableTarget(
                 name: "Fuzz",
                 dependencies: [
-                    "CFuzz", "CRe", "ClusterState", "SignalingProtocol", "SignalingTokens", "SignalingWire",
+                    "CFuzz", "CMedia", "CRe", "ClusterState", "MediaLogic", "SignalingProtocol", "SignalingTokens",
+                    "SignalingWire",
                     "WebSocketWire",
                     "SignalingClient", "RedisStore", "ServiceKit", "InvitationLogic", "InvitationServer",
                     "SIPBridgeLogic",
@@ -136,6 +142,11 @@ let package = Package(
             name: "CRe", path: "Shared/CRe",
             cSettings: libreSettings,
             linkerSettings: ["re", "ssl", "crypto"].map { .linkedLibrary($0) }),
+        // What happens per media packet, without sockets; no program uses it yet (Docs/decisions/0031-media-core.md).
+        .target(name: "CMedia", path: "Shared/CMedia", cSettings: mediaSettings),
+        .target(
+            name: "MediaLogic", dependencies: ["SignalingProtocol"], path: "Services/Media/Logic",
+            swiftSettings: strict),
         .target(name: "SignalingProtocol", path: "Shared/SignalingProtocol", swiftSettings: strict),
         .target(
             name: "SignalingTokens", dependencies: ["CCrypto", "SignalingProtocol"], path: "Shared/SignalingTokens",
@@ -283,6 +294,8 @@ let package = Package(
             unitTests("ChannelStateLogic", ["SignalingProtocol"]),
             unitTests("InvitationLogic", ["ClusterState", "SignalingProtocol"]),
             unitTests("WebhooksLogic", ["SignalingProtocol"]),
+            unitTests("CMedia"),
+            unitTests("MediaLogic", ["SignalingProtocol"]),
             unitTests("SIPBridgeLogic", ["SignalingProtocol"]),
             unitTests("SIPBridgeServer", ["SIPBridgeLogic", "PostgresStore", "SignalingProtocol", "TestKit"]),
             unitTests(

@@ -1,0 +1,212 @@
+/// What others are told of a participant.
+package struct MediaFlags: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let audioMuted = Self(rawValue: 1)
+    package static let videoMuted = Self(rawValue: 2)
+    package static let videoEnabled = Self(rawValue: 4)
+    /// A recorder.
+    package static let sendsNothing = Self(rawValue: 8)
+    package static let phone = Self(rawValue: 16)
+    /// Known from the node before; has not come to this one yet.
+    package static let absent = Self(rawValue: 32)
+}
+
+/// Why a participant has left.
+package enum MediaLeaveReason: String, Sendable {
+    case quit, dropped, replaced, closed
+}
+
+/// Why a participant may not join or change: a reason, with the media SDK's code.
+package enum MediaRefusal: String, Error, Equatable, Sendable {
+    case channelFull = "channel_full"
+    case unknownParticipant = "unknown_participant"
+    case refused
+
+    package var code: Int {
+        switch self {
+        case .channelFull: 17
+        case .unknownParticipant: 3
+        case .refused: 5
+        }
+    }
+}
+
+/// The participants of a channel, and the number of their changes.
+///
+/// A client that sees a gap in the numbers takes the whole roster. Times are milliseconds of a steady clock.
+package struct MediaRoster: Sendable {
+    package struct Bounds: Sendable {
+        package var participants = 500
+        package var videoPublishers = 50
+        /// How long those whom the node before knew may stay away, in milliseconds.
+        package var absence: Int64 = 15_000
+
+        package init() {}
+    }
+
+    package struct Member: Equatable, Sendable {
+        package var uid: UInt32
+        package var pid: String
+        /// The call that the participant continues when it joins again.
+        package var call: String
+        package var flags: MediaFlags
+        package var joined: Int64
+
+        package init(uid: UInt32, pid: String, call: String, flags: MediaFlags, joined: Int64) {
+            self.uid = uid
+            self.pid = pid
+            self.call = call
+            self.flags = flags
+            self.joined = joined
+        }
+    }
+
+    /// What the others are told; each has the number of its change.
+    package enum Event: Equatable, Sendable {
+        case joined(uid: UInt32, flags: MediaFlags, n: UInt64)
+        case left(uid: UInt32, reason: MediaLeaveReason, n: UInt64)
+        case state(uid: UInt32, flags: MediaFlags, n: UInt64)
+    }
+
+    /// What a join does.
+    package struct Joined: Equatable, Sendable {
+        package var uid: UInt32
+        /// The participant that is over, and is to be told so: `gone`, reason `replaced`.
+        package var replaced: String?
+        package var events: [Event]
+    }
+
+    package let bounds: Bounds
+    /// The number of the last change. Begins at the Redis clock in microseconds, so that it never falls, whichever node the
+    /// channel is on.
+    package private(set) var n: UInt64
+    private var members: [UInt32: Member] = [:]
+    private var uids: [String: UInt32] = [:]
+    private var absentUntil: Int64?
+
+    /// - Parameters:
+    ///   - clock: the Redis clock, in microseconds.
+    ///   - known: the members whom the node before has written to Redis.
+    package init(bounds: Bounds = Bounds(), clock: UInt64, known: [Member] = [], now: Int64 = 0) {
+        self.bounds = bounds
+        n = clock
+        for var member in known.prefix(bounds.participants) {
+            member.flags.insert(.absent)
+            insert(member)
+        }
+        if !members.isEmpty { absentUntil = now + bounds.absence }
+    }
+
+    package var count: Int { members.count }
+    /// Those who are here.
+    package var present: Int { members.values.count { !$0.flags.contains(.absent) } }
+
+    /// All members, oldest first.
+    package var snapshot: [Member] { members.values.sorted { ($0.joined, $0.uid) < ($1.joined, $1.uid) } }
+
+    package func member(pid: String) -> Member? { uids[pid].flatMap { members[$0] } }
+
+    /// Lets a participant in.
+    /// - Parameters:
+    ///   - uid: 0 for a free one.
+    ///   - random: chooses the free one.
+    /// - Returns: without an event when the same call goes on.
+    package mutating func join(
+        uid wanted: UInt32, pid: String, call: String, flags: MediaFlags, now: Int64,
+        random: () -> UInt32 = { UInt32.random(in: 1...UInt32.max) }
+    ) throws(MediaRefusal) -> Joined {
+        guard uids[pid] == nil else { throw .refused }
+        var uid = wanted
+        while uid == 0 || wanted == 0 && members[uid] != nil {
+            // Of four billion, few are taken.
+            guard members.count < bounds.participants else { throw .channelFull }
+            uid = random()
+        }
+        guard let before = members[uid] else {
+            guard members.count < bounds.participants else { throw .channelFull }
+            try checkVideo(flags, instead: [])
+            return Joined(uid: uid, events: [enter(uid, pid, call, flags, now)])
+        }
+        try checkVideo(flags, instead: before.flags)
+        uids[before.pid] = nil
+        let replaced = before.flags.contains(.absent) ? nil : before.pid
+        guard before.call == call else {
+            members[uid] = nil
+            let left = Event.left(uid: uid, reason: .replaced, n: next())
+            return Joined(uid: uid, replaced: replaced, events: [left, enter(uid, pid, call, flags, now)])
+        }
+        var member = before
+        member.pid = pid
+        member.flags = flags
+        insert(member)
+        let changed = flags != before.flags.subtracting(.absent)
+        return Joined(
+            uid: uid, replaced: replaced, events: changed ? [.state(uid: uid, flags: flags, n: next())] : [])
+    }
+
+    /// - Returns: nil for a participant that has left already.
+    package mutating func leave(pid: String, reason: MediaLeaveReason) -> Event? {
+        guard let uid = uids.removeValue(forKey: pid) else { return nil }
+        members[uid] = nil
+        return .left(uid: uid, reason: reason, n: next())
+    }
+
+    /// Changes what a participant sends.
+    /// - Parameters: nil for what stays as it is.
+    /// - Returns: nil when nothing changes.
+    package mutating func mute(
+        pid: String, audio: Bool? = nil, video: Bool? = nil, enabled: Bool? = nil
+    ) throws(MediaRefusal) -> Event? {
+        guard let uid = uids[pid], var member = members[uid], !member.flags.contains(.absent) else {
+            throw .unknownParticipant
+        }
+        let before = member.flags
+        for (flag, isOn) in [(MediaFlags.audioMuted, audio), (.videoMuted, video), (.videoEnabled, enabled)] {
+            switch isOn {
+            case true?: member.flags.insert(flag)
+            case false?: member.flags.remove(flag)
+            case nil: break
+            }
+        }
+        guard member.flags != before else { return nil }
+        try checkVideo(member.flags, instead: before)
+        members[uid] = member
+        return .state(uid: uid, flags: member.flags, n: next())
+    }
+
+    /// Drops those who have not come to this node in time.
+    package mutating func expire(now: Int64) -> [Event] {
+        guard let absentUntil, now >= absentUntil else { return [] }
+        self.absentUntil = nil
+        let absent = snapshot.filter { $0.flags.contains(.absent) }
+        return absent.compactMap { leave(pid: $0.pid, reason: .dropped) }
+    }
+
+    private mutating func next() -> UInt64 {
+        n += 1
+        return n
+    }
+
+    private mutating func insert(_ member: Member) {
+        members[member.uid] = member
+        uids[member.pid] = member.uid
+    }
+
+    private mutating func enter(
+        _ uid: UInt32, _ pid: String, _ call: String, _ flags: MediaFlags, _ now: Int64
+    ) -> Event {
+        let flags = flags.subtracting(.absent)
+        insert(Member(uid: uid, pid: pid, call: call, flags: flags, joined: now))
+        return .joined(uid: uid, flags: flags, n: next())
+    }
+
+    /// Another publisher of video must fit.
+    private func checkVideo(_ flags: MediaFlags, instead before: MediaFlags) throws(MediaRefusal) {
+        guard flags.contains(.videoEnabled), !before.contains(.videoEnabled) else { return }
+        let publishers = members.values.count { $0.flags.contains(.videoEnabled) }
+        if publishers >= bounds.videoPublishers { throw .refused }
+    }
+}

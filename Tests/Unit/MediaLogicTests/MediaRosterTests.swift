@@ -1,0 +1,110 @@
+import Testing
+
+@testable import MediaLogic
+
+@Suite struct MediaRosterTests {
+    private func roster(participants: Int = 500, videos: Int = 50, known: [MediaRoster.Member] = []) -> MediaRoster {
+        var bounds = MediaRoster.Bounds()
+        bounds.participants = participants
+        bounds.videoPublishers = videos
+        return MediaRoster(bounds: bounds, clock: 1000, known: known)
+    }
+
+    @Test func joinsAndLeavesAreCounted() throws {
+        var roster = roster()
+        #expect(
+            try roster.join(uid: 7, pid: "a", call: "x", flags: [], now: 0)
+                == MediaRoster.Joined(uid: 7, replaced: nil, events: [.joined(uid: 7, flags: [], n: 1001)]))
+        _ = try roster.join(uid: 8, pid: "b", call: "y", flags: [.audioMuted], now: 5)
+        #expect(roster.snapshot.map(\.uid) == [7, 8])
+        #expect(roster.leave(pid: "a", reason: .quit) == .left(uid: 7, reason: .quit, n: 1003))
+        #expect(roster.leave(pid: "a", reason: .quit) == nil)
+        #expect(roster.n == 1003 && roster.count == 1)
+        #expect(roster.member(pid: "b")?.uid == 8)
+    }
+
+    @Test func theSameCallGoesOnWithoutAnEvent() throws {
+        var roster = roster()
+        _ = try roster.join(uid: 7, pid: "a", call: "x", flags: [], now: 0)
+        let again = try roster.join(uid: 7, pid: "b", call: "x", flags: [], now: 9)
+        #expect(again == MediaRoster.Joined(uid: 7, replaced: "a", events: []))
+        #expect(roster.snapshot.map(\.joined) == [0])
+        #expect(roster.member(pid: "a") == nil)
+        // What changed meanwhile is told.
+        let muted = try roster.join(uid: 7, pid: "c", call: "x", flags: [.audioMuted], now: 10)
+        #expect(muted.events == [.state(uid: 7, flags: [.audioMuted], n: 1002)])
+        #expect(throws: MediaRefusal.refused) {
+            _ = try roster.join(uid: 9, pid: "c", call: "z", flags: [], now: 0)
+        }
+    }
+
+    @Test func anotherCallReplaces() throws {
+        var roster = roster()
+        _ = try roster.join(uid: 7, pid: "a", call: "x", flags: [], now: 0)
+        let other = try roster.join(uid: 7, pid: "b", call: "y", flags: [], now: 9)
+        #expect(other.replaced == "a")
+        #expect(other.events == [.left(uid: 7, reason: .replaced, n: 1002), .joined(uid: 7, flags: [], n: 1003)])
+        #expect(roster.leave(pid: "a", reason: .quit) == nil)
+        #expect(roster.count == 1)
+    }
+
+    @Test func uidZeroAsksForAFreeOne() throws {
+        var roster = roster(participants: 3)
+        _ = try roster.join(uid: 5, pid: "a", call: "x", flags: [], now: 0)
+        var numbers: [UInt32] = [0, 5, 6]
+        let joined = try roster.join(uid: 0, pid: "b", call: "y", flags: [], now: 0) { numbers.removeFirst() }
+        #expect(joined.uid == 6)
+        _ = try roster.join(uid: 0, pid: "c", call: "y", flags: [], now: 0)
+        #expect(throws: MediaRefusal.channelFull) {
+            _ = try roster.join(uid: 0, pid: "d", call: "y", flags: [], now: 0)
+        }
+        #expect(throws: MediaRefusal.channelFull) {
+            _ = try roster.join(uid: 77, pid: "d", call: "y", flags: [], now: 0)
+        }
+        // Who is in already may come again.
+        #expect(try roster.join(uid: 5, pid: "d", call: "z", flags: [], now: 0).replaced == "a")
+        #expect(MediaRefusal.channelFull.code == 17)
+    }
+
+    @Test func mutesAreToldWhenTheyChangeAnything() throws {
+        var roster = roster()
+        _ = try roster.join(uid: 7, pid: "a", call: "x", flags: [], now: 0)
+        #expect(try roster.mute(pid: "a", audio: true) == .state(uid: 7, flags: [.audioMuted], n: 1002))
+        #expect(try roster.mute(pid: "a", audio: true) == nil)
+        #expect(
+            try roster.mute(pid: "a", audio: false, video: true, enabled: true)
+                == .state(uid: 7, flags: [.videoMuted, .videoEnabled], n: 1003))
+        #expect(roster.snapshot[0].flags.rawValue == 6)
+        #expect(throws: MediaRefusal.unknownParticipant) { _ = try roster.mute(pid: "b", audio: true) }
+    }
+
+    @Test func publishersOfVideoAreBounded() throws {
+        var roster = roster(videos: 1)
+        _ = try roster.join(uid: 7, pid: "a", call: "x", flags: [.videoEnabled], now: 0)
+        #expect(throws: MediaRefusal.refused) {
+            _ = try roster.join(uid: 8, pid: "b", call: "y", flags: [.videoEnabled], now: 0)
+        }
+        _ = try roster.join(uid: 8, pid: "b", call: "y", flags: [], now: 0)
+        #expect(throws: MediaRefusal.refused) { _ = try roster.mute(pid: "b", enabled: true) }
+        #expect(try roster.mute(pid: "b", audio: true) != nil)
+        _ = try roster.mute(pid: "a", enabled: false)
+        #expect(try roster.mute(pid: "b", enabled: true) != nil)
+    }
+
+    @Test func anotherNodesMembersComeBackOrAreDropped() throws {
+        let known = (1...3).map {
+            MediaRoster.Member(uid: $0, pid: "old\($0)", call: "x\($0)", flags: [.videoMuted], joined: Int64($0))
+        }
+        var roster = roster(known: known)
+        #expect(roster.count == 3 && roster.present == 0)
+        #expect(roster.snapshot.allSatisfy { $0.flags.contains(.absent) })
+        // The same call: without an event. Another call: as a new participant.
+        #expect(try roster.join(uid: 1, pid: "new1", call: "x1", flags: [.videoMuted], now: 100).events.isEmpty)
+        #expect(try roster.join(uid: 2, pid: "new2", call: "y", flags: [], now: 100).replaced == nil)
+        #expect(throws: MediaRefusal.unknownParticipant) { _ = try roster.mute(pid: "old3", audio: true) }
+        #expect(roster.expire(now: 14_999) == [])
+        #expect(roster.expire(now: 15_000) == [.left(uid: 3, reason: .dropped, n: 1003)])
+        #expect(roster.expire(now: 99_000) == [])
+        #expect(roster.present == 2 && roster.snapshot.map(\.joined) == [1, 100])
+    }
+}
