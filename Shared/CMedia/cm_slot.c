@@ -13,8 +13,9 @@ void cm_slot_init(
 	slot->rtx_ssrc = rtx_ssrc;
 	slot->clock_rate = clock_rate;
 	slot->is_audio = is_audio;
-	slot->last_sequence = random & 0x7FFF;
-	slot->rtx_sequence = random >> 16 & 0x7FFF;
+	/* The first packet has the number after these. */
+	slot->last_sequence = (uint16_t)((random & 0x7FFF) - 1);
+	slot->rtx_sequence = (uint16_t)((random >> 16 & 0x7FFF) - 1);
 	slot->last_timestamp = (uint32_t)(random >> 32);
 	slot->resend_budget = CM_RESEND_BURST;
 }

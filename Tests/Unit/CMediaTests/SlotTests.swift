@@ -64,8 +64,12 @@ import Testing
         var read = rtp
         #expect(cm_rtp_extension(&read, bytes, 1, &size) == nil)
         #expect(cm_rtp_extension(&read, bytes, 3, &size) != nil && size == 3)
+        #expect(rtp.sequence == 0x1FFF)
         // Receivers assume that the first number has not wrapped.
-        #expect(rtp.sequence == 0x2000)
+        for random: UInt64 in [0, 0xFFFF_FFFF_FFFF_FFFF] {
+            let first = try #require(Scene(random: random).sent(1)).sequence
+            #expect(first == random & 0x7FFF)
+        }
     }
 
     @Test func theMarkerIsOfThePictureOrTheFirstPacketOfSpeech() throws {
