@@ -28,6 +28,8 @@ actor ServicesStage {
     private var groups: [ServiceGroup] = []
     private var tasks: [Task<Void, any Error>] = []
     private var gateways: [StageGateway] = []
+    /// Lets the services' answers from Redis lag behind.
+    private let proxy: LaggingProxy?
 
     static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 
@@ -36,12 +38,13 @@ actor ServicesStage {
     ///   - instances: the number of instances of each service.
     ///   - ownPostgres: whether the test needs a PostgreSQL of its own, because it stops it.
     ///   - mirrors: whether sessions and members are copied into PostgreSQL.
+    ///   - lag: how late Redis' answers arrive at the services.
     static func run(
-        instances: Int = 2, ownPostgres: Bool = false, mirrors: Bool = true,
+        instances: Int = 2, ownPostgres: Bool = false, mirrors: Bool = true, lag: Duration? = nil,
         _ test: (ServicesStage) async throws -> Void
     ) async throws {
         let postgres = ownPostgres ? try await PostgresServer() : try await PostgresServer.shared
-        let stage = try await ServicesStage(postgres)
+        let stage = try await ServicesStage(postgres, lag: lag)
         let result: Result<Void, any Error>
         do {
             for _ in 0..<instances { try await stage.startInstance(mirrors: mirrors) }
@@ -54,23 +57,28 @@ actor ServicesStage {
         try result.get()
     }
 
-    private init(_ postgres: PostgresServer) async throws {
+    private init(_ postgres: PostgresServer, lag: Duration?) async throws {
         self.postgres = postgres
         redis = try await RedisServer(appendOnly: false)
+        if let lag {
+            proxy = try await LaggingProxy(to: redis.port, delay: lag)
+        } else {
+            proxy = nil
+        }
         postgresURL = try await postgres.createDatabase()
         pool = PostgresPool(
             configuration: try PostgresConfiguration(url: postgresURL), connections: 1, logger: Self.silent)
         _ = try await Migrations(pool: pool, level: ClusterLevel.current).apply()
         app = try AppID("app:{1}")
         connection = RedisCluster(
-            configuration: try Self.patient(redis), eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+            configuration: try Self.patient(redis.url), eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             libraries: [.messages, .leases, .timers, .streams, .presence, .channels, .memberships], logger: Self.silent)
         connection.start()
     }
 
     /// Long timeouts: no test here loses a connection on purpose, so that what takes long is only slow.
-    private static func patient(_ redis: RedisServer) throws -> RedisConfiguration {
-        var configuration = try redis.configuration
+    private static func patient(_ url: String) throws -> RedisConfiguration {
+        var configuration = try RedisConfiguration(url: url)
         configuration.commandTimeout = configuration.commandTimeout * patience
         return configuration
     }
@@ -82,13 +90,14 @@ actor ServicesStage {
         var channelSettings = ChannelStateConfiguration()
         channelSettings.mirrors = mirrors
         let configuration = try PostgresConfiguration(url: postgresURL)
+        let url = proxy.map { "redis://127.0.0.1:\($0.port)" } ?? redis.url
         let presence = try await ServiceRuntime.assemble(
             PresenceService(presenceSettings), instance: "presence-\(groups.count)",
-            redis: try Self.patient(redis),
+            redis: try Self.patient(url),
             pool: PostgresPool(configuration: configuration, connections: 2, logger: logger), logger: logger)
         let channels = try await ServiceRuntime.assemble(
             ChannelStateService(channelSettings), instance: "channel-state-\(groups.count)",
-            redis: try Self.patient(redis),
+            redis: try Self.patient(url),
             pool: PostgresPool(configuration: configuration, connections: 2, logger: logger), logger: logger)
         for services in [presence.services, channels.services] {
             let group = ServiceGroup(services: services, logger: logger)
@@ -103,6 +112,7 @@ actor ServicesStage {
         for gateway in gateways { await gateway.close() }
         await connection.close()
         await pool.close()
+        try? await proxy?.close()
         try? await redis.remove()
     }
 

@@ -1,4 +1,5 @@
 internal import ClusterState
+internal import DequeModule
 package import SignalingProtocol
 
 /// A route that a ``RouteScan`` has found.
@@ -12,7 +13,8 @@ package struct FoundRoute: Hashable, Sendable {
 /// A search through buckets for the routes of one gateway, in pages of commands that are sent together.
 ///
 /// It finds every route that is there from the first page to the last, and may find one twice. Whether it finds a route that
-/// is added or removed meanwhile is open.
+/// is added or removed meanwhile is open. The buckets of masters that are away, and those without an answer, are left out, so
+/// that the others do not wait for them (``missed``).
 package struct RouteScan: Sendable {
     /// The number of commands in a page.
     package static let page = 128
@@ -28,12 +30,14 @@ package struct RouteScan: Sendable {
     private let gateway: GatewayID
     /// The buckets that are searched.
     private let buckets: [Int]
-    /// How many of them have been asked for.
+    /// How many of them have been asked for, or left out.
     private var begun = 0
     /// What the last page asks for, one place per command.
     private var asked: [Place] = []
-    /// Where the last page's replies were not the whole set.
-    private var unfinished: [Place] = []
+    /// Where a page's replies were not the whole set, and what is to be asked again.
+    private var unfinished: Deque<Place> = []
+    /// What was left out.
+    private var leftOut: [Place] = []
 
     /// - Parameter slots: where to search; default everywhere.
     package init(_ gateway: GatewayID, in slots: SlotScope = .all) {
@@ -41,35 +45,77 @@ package struct RouteScan: Sendable {
         buckets = (0..<Buckets.count).filter { slots.contains(Buckets.slot(ofBucket: $0)) }
     }
 
-    /// The commands of the next page; none when all these buckets have been searched. The replies to the page before must have been
-    /// read.
-    package mutating func next() -> [RedisCommand] {
-        (asked, unfinished) = (unfinished, [])
-        while asked.count < Self.page, begun < buckets.count {
-            asked.append(Place(bucket: buckets[begun], cursor: "0"))
-            begun += 1
+    /// Goes on to the next page. The results of the page before must have been read.
+    /// - Parameter isReachable: whether a slot's master can be asked; the buckets of others are left out.
+    package mutating func turn(isReachable: (UInt16) -> Bool = { _ in true }) {
+        asked = []
+        while asked.count < Self.page, let place = takeNext() {
+            if isReachable(Buckets.slot(ofBucket: place.bucket)) { asked.append(place) } else { leftOut.append(place) }
         }
-        return asked.map { place in
+    }
+
+    private mutating func takeNext() -> Place? {
+        if let place = unfinished.popFirst() { return place }
+        guard begun < buckets.count else { return nil }
+        begun += 1
+        return Place(bucket: buckets[begun - 1], cursor: "0")
+    }
+
+    /// The commands of the page; none when all has been asked that could be.
+    package var commands: [RedisCommand] {
+        asked.map { place in
             RedisCommand(
                 "SSCAN", key: KeySpace.routes(gateway, bucket: place.bucket), .string(place.cursor), "COUNT",
                 .int(Self.count))
         }
     }
 
-    /// Reads the replies to the last page.
-    /// - Returns: the routes; nil when the replies are not those to the page, after which the search cannot go on.
-    package mutating func routes(in replies: [RedisValue]) -> [FoundRoute]? {
-        guard replies.count == asked.count else { return nil }
+    /// Reads the results of the page's ``commands``, one for each. Without a readable reply a bucket is left out.
+    package mutating func routes(in results: [Result<RedisValue, RedisError>]) -> [FoundRoute] {
         var found: [FoundRoute] = []
-        for (place, reply) in zip(asked, replies) {
-            guard let parts = reply.array, parts.count == 2, let cursor = parts[0].string, let members = parts[1].array
-            else { return nil }
-            for member in members {
-                guard let text = member.string else { return nil }
-                found.append(FoundRoute(bucket: place.bucket, text: text))
+        for (index, place) in asked.enumerated() {
+            guard index < results.count, case .success(let reply) = results[index],
+                let (cursor, texts) = Self.contents(of: reply)
+            else {
+                leftOut.append(place)
+                continue
             }
+            found += texts.map { FoundRoute(bucket: place.bucket, text: $0) }
             if cursor != "0" { unfinished.append(Place(bucket: place.bucket, cursor: cursor)) }
         }
+        asked = []
         return found
+    }
+
+    /// A reply to SSCAN: the next cursor, and members. Nil for any other value.
+    private static func contents(of reply: RedisValue) -> (cursor: String, texts: [String])? {
+        guard let parts = reply.array, parts.count == 2, let cursor = parts[0].string, let members = parts[1].array
+        else { return nil }
+        let texts = members.compactMap(\.string)
+        return texts.count == members.count ? (cursor, texts) : nil
+    }
+
+    /// The slots of the buckets that were left out.
+    package var missed: SlotScope { .slots(Set(leftOut.map { Buckets.slot(ofBucket: $0.bucket) })) }
+
+    /// Has what was left out asked for by the pages that follow.
+    package mutating func askAgain() {
+        unfinished += leftOut
+        leftOut = []
+    }
+}
+
+extension RedisCluster {
+    /// Asks for the next page of a search; may be called from any thread.
+    /// - Returns: the routes that it contains; nil when all has been asked that could be.
+    package func nextRoutes(of scan: inout RouteScan) async -> [FoundRoute]? {
+        let before = scan
+        scan = await read {
+            var scan = before
+            scan.turn { self.isReachable(slot: $0) }
+            return scan
+        }
+        let commands = scan.commands
+        return commands.isEmpty ? nil : scan.routes(in: await execute(commands))
     }
 }

@@ -123,4 +123,24 @@ import Testing
             for account in accounts { #expect(try await stage.sessionField(account, "state") == "detached") }
         }
     }
+
+    /// Where an answer takes long, a round of presence comes only to the first buckets: the next one must go on from there.
+    @Test func theLastBucketIsSearchedHoweverLongAnAnswerTakes() async throws {
+        try await ServicesStage.run(lag: .milliseconds(40)) { stage in
+            var account = "alice"
+            while Buckets.bucket(of: KeySpace.name(try stage.user(account))) < Buckets.count - RouteScan.page {
+                account += "-"
+            }
+            let gateway = try await stage.gateway("g1")
+            _ = try await stage.login(account, on: gateway)
+            try await gateway.leases.leave(gateway.id)
+            try await waitUntil("the detachment") {
+                try await stage.sessionField(account, "state") == "detached" ? nil : "online"
+            }
+            try await waitUntil("no route of the gateway") {
+                let left = try await stage.redis("KEYS", "{*}r:\(gateway.id)").texts.count
+                return left == 0 ? nil : "\(left) buckets"
+            }
+        }
+    }
 }

@@ -9,8 +9,6 @@ internal import SignalingWire
 
 /// The state of a comparison of the sessions that a shard holds with those that Redis records for it.
 struct RouteComparison {
-    /// The slots of the users whose sessions are compared.
-    let slots: SlotScope
     /// The search for the recorded ones.
     var scan: RouteScan
     /// The sessions that were held at the start and have not been found yet.
@@ -76,7 +74,7 @@ extension GatewayShard {
         let held = sessions.keys.filter { session in
             self.held(session).map { held in slots.contains(subject: .user(held.line.user)) } ?? false
         }
-        comparison = RouteComparison(slots: slots, scan: RouteScan(id, in: slots), missing: Set(held))
+        comparison = RouteComparison(scan: RouteScan(id, in: slots), missing: Set(held))
         compareNextPage()
     }
 
@@ -84,23 +82,26 @@ extension GatewayShard {
     private func held(_ session: SessionID) -> HeldSession? { sessions[session]?.session.held }
 
     private func compareNextPage() {
-        guard let commands = comparison?.scan.next() else { return }
+        let redis = redis
+        comparison?.scan.turn { redis.isReachable(slot: $0) }
+        guard let commands = comparison?.scan.commands else { return }
         guard !commands.isEmpty else { return endComparison() }
         redis.send(commands) { [self] results in
-            guard let routes = comparison?.scan.routes(in: results.compactMap { try? $0.get() }) else {
-                uncompared.formUnion(comparison?.slots ?? .none)
-                comparison = nil
-                return
-            }
-            for route in routes { lookForConnection(of: route.text) }
+            for route in comparison?.scan.routes(in: results) ?? [] { lookForConnection(of: route.text) }
             compareNextPage()
         }
     }
 
     private func endComparison() {
-        let missing = comparison?.missing ?? []
+        guard let ended = comparison else { return }
         comparison = nil
-        reassertion.want(missing.filter { held($0) != nil })
+        // A master that was away is asked again at a later heartbeat.
+        let missed = ended.scan.missed
+        uncompared.formUnion(missed)
+        let missing = ended.missing.filter { session in
+            held(session).map { !missed.contains(subject: .user($0.line.user)) } ?? false
+        }
+        reassertion.want(missing)
         tellHeld()
     }
 

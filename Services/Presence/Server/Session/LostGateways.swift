@@ -10,39 +10,70 @@ internal import SignalingProtocol
 struct LostGateways: Sendable {
     /// The number of sessions handled in one pipeline.
     private static let page = 250
-    /// The time limit of one round, because other timers wait for it. The rest is done in a further round.
+    /// The time limit of one round, because other timers wait for it. A further round goes on from there.
     private static let slice = Duration.milliseconds(250)
-    /// The pause before the next round when not all sessions could be detached.
+    /// The pause before the next round when not all sessions could be detached, or not all be looked for.
     private static let pause = Duration.seconds(1)
 
     let functions: PresenceFunctions
     let watch: LeaseWatch<GatewayID, PresenceTimer>
     let sessions: SessionHandler
     let logger: Logger
+    private let searches = LostGatewaySearches()
 
-    /// Handles a gateway's timer. What a round has dealt with has no route any more, so the next one finds the rest.
+    /// Handles a gateway's timer: goes on with the search for its routes.
     func check(_ gateway: GatewayID) async throws(SignalingError) {
-        guard let lease = try await watch.ended(gateway) else { return }
+        guard let lease = try await watch.ended(gateway) else { return searches.drop(gateway) }
+        var search = searches.take(gateway, lostAt: lease.loss)
+        switch try await round(&search, gateway, lease) {
+        case .isOver: try await forget(gateway, lease)
+        // It reasserts what it holds.
+        case .isBack: break
+        case .goOn(let pause):
+            searches.keep(search, gateway, lostAt: lease.loss)
+            try await watch.lookAgain(at: gateway, at: lease.now + pause)
+        }
+    }
+
+    /// What a round has come to.
+    private enum Progress {
+        /// No route is left.
+        case isOver
+        /// The gateway has a lease again.
+        case isBack
+        /// There is more to do, after a pause.
+        case goOn(Duration)
+    }
+
+    private func round(
+        _ search: inout LostGatewaySearch, _ gateway: GatewayID, _ lease: EndedLease
+    ) async throws(SignalingError) -> Progress {
         let end = ContinuousClock.now + Self.slice
-        var scan = RouteScan(gateway)
-        var hasFound = false
         while ContinuousClock.now < end {
-            guard let routes = try await functions.nextRoutes(of: &scan) else {
-                // Only a whole search that finds nothing shows that nothing is left.
-                guard hasFound else { return try await forget(gateway, lease) }
-                (scan, hasFound) = (RouteScan(gateway), false)
+            if search.found.isEmpty {
+                guard let routes = await functions.redis.nextRoutes(of: &search.scan) else {
+                    // Those whose master is away are looked for when it is back.
+                    if search.scan.missed != .none { return .goOn(Self.pause) }
+                    // Only a whole search that finds nothing shows that nothing is left.
+                    if !search.hasFound { return .isOver }
+                    search = LostGatewaySearch(gateway)
+                    continue
+                }
+                search.add(routes)
                 continue
             }
-            hasFound = hasFound || !routes.isEmpty
-            for start in stride(from: 0, to: routes.count, by: Self.page) where ContinuousClock.now < end {
-                let some = routes[start..<min(start + Self.page, routes.count)]
-                let kept = try await detach(some, of: gateway, lease)
-                // The gateway is back and reasserts what it holds.
-                if try await watch.isBack(gateway) { return }
-                if kept > 0 { return try await watch.lookAgain(at: gateway, at: lease.now + Self.pause) }
+            let some = search.takeFound(Self.page)
+            do throws(SignalingError) {
+                if try await detach(some[...], of: gateway, lease) > 0 { return .goOn(Self.pause) }
+            } catch {
+                // The next search finds these again, and the others don't wait for them.
+                logger.debug(
+                    "could not detach sessions", metadata: ["gateway": "\(gateway)", "error": "\(error)"])
+                return .goOn(Self.pause)
             }
+            if try await watch.isBack(gateway) { return .isBack }
         }
-        try await watch.lookAgain(at: gateway, at: lease.now)
+        return .goOn(.zero)
     }
 
     private func forget(_ gateway: GatewayID, _ lease: EndedLease) async throws(SignalingError) {

@@ -277,15 +277,6 @@ struct PresenceFunctions: Sendable {
 
     // MARK: - Routes
 
-    /// The routes on the next page of a search; nil at its end.
-    func nextRoutes(of scan: inout RouteScan) async throws(SignalingError) -> [FoundRoute]? {
-        let commands = scan.next()
-        if commands.isEmpty { return nil }
-        let replies = try await redis.answers(to: commands)
-        guard let routes = scan.routes(in: replies) else { throw .unreadableAnswer }
-        return routes
-    }
-
     /// The commands that remove routes of a gateway, one per bucket.
     static func removing(_ routes: [FoundRoute], of gateway: GatewayID) -> [RedisCommand] {
         Dictionary(grouping: routes, by: \.bucket).map { bucket, routes in

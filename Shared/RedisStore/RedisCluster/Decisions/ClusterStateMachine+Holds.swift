@@ -56,7 +56,8 @@ extension ClusterStateMachine {
         }
     }
 
-    private func readyOwner(_ slot: UInt16) -> NodeNumber? {
+    /// The node to which a slot's commands are sent; nil while none is known and answers.
+    func readyOwner(_ slot: UInt16) -> NodeNumber? {
         let owner = owners[Int(slot)]
         return owner != Self.nobody && nodes.isReady(owner) ? owner : nil
     }

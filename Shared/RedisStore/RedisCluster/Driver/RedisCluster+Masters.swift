@@ -30,6 +30,22 @@ extension RedisCluster {
         }
     }
 
+    /// Whether a command of a slot would be sent at once, not held back until its master is known and answers.
+    package func isReachable(slot: UInt16) -> Bool {
+        switch backend {
+        case .single(let connection): connection.isConnected
+        case .cluster(let driver): driver.value.machine.readyOwner(driver.value.machine.index(slot)) != nil
+        }
+    }
+
+    /// Whether a command would be sent at once; see ``isReachable(slot:)``.
+    func isReachable(_ command: RedisCommand) -> Bool {
+        switch backend {
+        case .single(let connection): connection.isConnected
+        case .cluster: command.slot.map { isReachable(slot: $0) } ?? true
+        }
+    }
+
     /// One slot of each master, to reach all of them: 0 on a single server, none while a cluster's masters are not known.
     package var slotsOfMasters: [UInt16] {
         switch backend {

@@ -1,0 +1,58 @@
+import ClusterState
+import GatewayServer
+import NIOPosix
+import RedisStore
+import ServiceLifecycle
+import SignalingProtocol
+import TestKit
+import Testing
+
+/// A gateway on a Redis Cluster while one master is away.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct GatewayAwayMasterTests {
+    private static func master(_ subject: Subject) -> Int { Int(KeySpace.slot(of: subject)) * 3 / 16_384 }
+
+    /// The buckets of the master that is away come first when a shard compares its sessions with those that Redis records.
+    @Test func sessionsAtOtherMastersAreCompared() async throws {
+        try await RedisClusterScene.run { scene in
+            let redis = try RedisCluster(
+                url: scene.servers.url, eventLoop: MultiThreadedEventLoopGroup.singleton.next(), libraries: [.leases],
+                logger: ServicesStage.silent)
+            redis.start()
+            var configuration = GatewayConfiguration()
+            configuration.port = try await GatewayStartTests.freePort()
+            configuration.eventLoops = 8
+            (configuration.lingerTime, configuration.drainTime) = (.zero, .zero)
+            let gateway = try GatewayService(
+                configuration: configuration, redisURL: scene.servers.url, instance: "test",
+                logger: ServicesStage.silent)
+            let services = ServiceGroup(
+                configuration: ServiceGroupConfiguration(services: [gateway], logger: ServicesStage.silent))
+            async let running: Void = services.run()
+            let leases = GatewayLeases(connection: redis)
+            try await waitUntil("all shards") {
+                let count = try await leases.list().count
+                return count == 8 ? nil : "\(count)"
+            }
+            let shard = try #require(try await leases.list().first { Self.master(.gateway($0)) != 0 })
+
+            try await scene.servers.servers[0].kill()
+            try await waitUntil("the outage") { await redis.checkReadiness() == .ready ? "ready" : nil }
+            var user = UserKey(app: try AppID("app"), account: try Account("user"))
+            while Self.master(.user(user)) != 2 {
+                user = UserKey(app: user.app, account: try Account(user.account.rawValue + "-"))
+            }
+            let ghost = SessionRoute(user: user, session: SessionID("ghost"))
+            let routes = KeySpace.routes(shard, bucket: Buckets.bucket(of: KeySpace.name(user)))
+            _ = try await redis.execute(RedisCommand("SADD", key: routes, .string(ghost.text)))
+            // The next heartbeat finds no lease, and then everything is compared.
+            _ = try await redis.execute(RedisCommand("DEL", key: KeySpace.lease(shard)))
+            let commands = KeySpace.commands(.presence, in: redis.bus.partition(of: .user(user)))
+            try await waitUntil("a report to presence") {
+                try await redis.execute(RedisCommand("XLEN", key: commands)).int == 0 ? "none" : nil
+            }
+            await services.triggerGracefulShutdown()
+            try await running
+            await redis.close()
+        }
+    }
+}
