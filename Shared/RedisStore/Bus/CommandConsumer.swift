@@ -102,6 +102,7 @@ package struct CommandConsumer: Service {
         await withTaskExecutorPreference(EventLoopTasks(connection.eventLoop)) {
             await withTaskGroup { tasks in
                 tasks.addTask { await keepAlive(parts) }
+                tasks.addTask { await survey(parts) }
                 await withTaskGroup { reading in
                     for streams in parts {
                         reading.addTask {
@@ -111,7 +112,10 @@ package struct CommandConsumer: Service {
                 }
                 tasks.cancelAll()
             }
-            for streams in parts { for stream in streams { await stream.acknowledger?.drain() } }
+            // All at once: each is a round trip.
+            await withDiscardingTaskGroup { draining in
+                for stream in parts.joined() { draining.addTask { await stream.acknowledger?.drain() } }
+            }
         }
         for reader in readers { await reader.close() }
     }
@@ -227,17 +231,33 @@ package struct CommandConsumer: Service {
         }
     }
 
-    /// Every second it renews entries that take long; every ten seconds it records the streams' backlogs; every minute it
-    /// removes consumers that are gone.
+    /// Every second it renews the entries that take long. No partition's renewal waits for another's: its server may be away.
     private func keepAlive(_ parts: [[EntryHandler]]) async {
-        var rounds = 0
         while !Task.isCancelled {
-            if rounds % 10 == 0 { await recordBacklogs(parts) }
+            let end = NIODeadline.now() + Self.renewalTime
             for stream in parts.joined() {
                 let old = stream.inFlight.older(than: .seconds(1), in: stream.place)
+                guard !old.isEmpty else { continue }
+                let renewal = stream.group.keep(old)
                 // Fails when the group is missing (before the first read) or Redis is down; the next round tries again.
-                if !old.isEmpty { _ = try? await connection.execute(stream.group.keep(old)) }
-                if rounds % 60 == 0 {
+                connection.onLoop { [connection] in connection.send(renewal, repeatedUntil: end) { _ in } }
+            }
+            await connection.eventLoop.wait(until: .nextTick)
+        }
+    }
+
+    /// How long a renewal may be sent again: until the next.
+    private static let renewalTime = TimeAmount.seconds(1)
+
+    /// Every ten seconds it records the streams' backlogs; every minute it removes consumers that are gone. Not while a server is
+    /// away: it would wait for it, and the end of this process for that.
+    private func survey(_ parts: [[EntryHandler]]) async {
+        var rounds = 0
+        while !Task.isCancelled {
+            if rounds % 10 == 0, await isWhole() { await recordBacklogs(parts) }
+            if rounds % 60 == 0 {
+                for stream in parts.joined() where !Task.isCancelled {
+                    guard await isWhole() else { break }
                     _ = try? await stream.group.removeConsumers(idle: limits.consumerGoneAfter)
                 }
             }
@@ -245,6 +265,8 @@ package struct CommandConsumer: Service {
             await connection.eventLoop.wait(until: .nextTick)
         }
     }
+
+    private func isWhole() async -> Bool { await connection.read { [connection] in connection.isWhole } }
 
     /// Records how many entries each stream has, and how old the oldest is, of all partitions together.
     private func recordBacklogs(_ parts: [[EntryHandler]]) async {

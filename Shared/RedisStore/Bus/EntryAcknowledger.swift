@@ -33,15 +33,15 @@ final class EntryAcknowledger: Sendable {
         }
     }
 
-    /// Waits until all entries passed to ``finish(_:after:)`` are acknowledged, unless Redis does not answer.
+    /// Waits until all entries passed to ``finish(_:after:)`` are acknowledged, unless the stream's server is away.
     func drain() async {
-        await withCheckedContinuation { continuation in
+        let isReachable = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
             connection.eventLoop.execute {
                 self.flush()
-                continuation.resume()
+                continuation.resume(returning: self.connection.isReachable(slot: self.group.partition.slot))
             }
         }
-        guard connection.isConnected else { return }
+        guard isReachable else { return }
         // Replies arrive in order, so after this one all earlier commands are done.
         _ = try? await connection.execute(RedisCommand("PING").inSlot(group.partition.slot))
     }

@@ -75,6 +75,52 @@ import Testing
         }
     }
 
+    /// A partition of a master, counted from 0, of three.
+    private static func question(ofMaster master: Int) throws -> CountMembers {
+        for number in 0... {
+            let question = try question(number)
+            if Int(KeySpace.slot(of: question.subject)) * 3 / 16_384 == master { return question }
+        }
+        throw TestFailure("no channel")
+    }
+
+    /// While one master is away, the commands in work of the others' partitions are renewed as ever: no other instance takes them.
+    /// Nor does the end of an instance wait for that master.
+    @Test func aMasterThatIsAwayLetsNoCommandBeHandledTwice() async throws {
+        try await RedisClusterScene.run { scene in
+            let client = try RedisCluster(
+                url: scene.servers.url, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+                libraries: Self.libraries, logger: RedisScene.logger)
+            client.start()
+            try await waitUntil("the cluster") { client.isConnected ? nil : "not connected" }
+            let handled = Recording<CommandID>()
+            var router = CommandRouter()
+            router.on(CountMembers.self) { (_, context) throws(SignalingError) in
+                handled.add(context.id)
+                // Longer than a command may go without a renewal.
+                try? await letPass(.seconds(6), "a command is in work")
+                return MemberCount(count: 1)
+            }
+            try await scene.servers.servers[0].kill()
+            try await waitUntil("the outage") { await client.checkReadiness() == .ready ? "ready" : nil }
+            var end = ContinuousClock.now
+            let question = try Self.question(ofMaster: 2)
+            let sender = CommandSender(sender: .gateway(GatewayID("g")), connection: client, logger: RedisScene.logger)
+            try await Self.consuming(client, router, instance: "one") {
+                try await Self.consuming(client, router, instance: "two") {
+                    client.eventLoop.execute { sender.send(question, within: .seconds(60)) { _ in } }
+                    try await handled.wait(for: 1, "commands in work")
+                    try await letPass(.seconds(5), "the command is renewed")
+                    #expect(handled.all.count == 1)
+                    end = .now
+                }
+            }
+            // Each of the 16 streams of the master that is away would take 7 s.
+            #expect(end.duration(to: .now) < .seconds(30) * patience)
+            await client.close()
+        }
+    }
+
     @Test func everyLibraryIsAccepted() async throws {
         let single = try await RedisServer(appendOnly: false)
         let connection = RedisCluster(
