@@ -2,7 +2,10 @@ import ClusterService
 import ClusterState
 import NIOPosix
 import PostgresStore
+import PresenceLogic
 import RedisStore
+import ServiceKit
+import ServiceLifecycle
 import SignalingProtocol
 import TestKit
 import Testing
@@ -66,30 +69,53 @@ import Testing
             logger: logger)
     }
 
+    /// A client of a cluster, connected to all masters.
+    private static func client(of scene: RedisClusterScene) async throws -> RedisCluster {
+        let redis = try RedisCluster(
+            url: scene.servers.url, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+            libraries: [.presence, .memberships, .channels, .messages, .leases, .timers, .streams, .instances],
+            logger: ServicesStage.silent)
+        redis.start()
+        try await waitUntil("the cluster") { await redis.checkReadiness() == .ready ? nil : "not ready" }
+        return redis
+    }
+
+    /// A PostgreSQL that is not there.
+    private static func noPostgres() throws -> PostgresPool {
+        PostgresPool(
+            configuration: try PostgresConfiguration(url: "postgresql://127.0.0.1:1/none"), connections: 1,
+            logger: ServicesStage.silent)
+    }
+
+    private static func user(of app: AppID, atMaster master: Int) throws -> UserKey {
+        try first(
+            atMaster: master, { UserKey(app: app, account: try Account("user\($0)")) },
+            slot: { KeySpace.slot(of: .user($0)) })
+    }
+
+    private static func gateway(atMaster master: Int) throws -> GatewayID {
+        try first(atMaster: master, { GatewayID("g\($0)") }, slot: { KeySpace.slot(of: .gateway($0)) })
+    }
+
+    private static func killFirst(_ scene: RedisClusterScene, _ redis: RedisCluster) async throws {
+        try await scene.servers.servers[0].kill()
+        try await waitUntil("the outage") { await redis.checkReadiness() == .ready ? "ready" : nil }
+    }
+
     @Test func loginsJoinsAndLeavesDoNotWait() async throws {
         try await RedisClusterScene.run { scene in
-            let redis = try RedisCluster(
-                url: scene.servers.url, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
-                libraries: [.presence, .memberships, .channels, .messages, .leases, .timers, .streams],
-                logger: ServicesStage.silent)
-            redis.start()
-            try await waitUntil("the cluster") { await redis.checkReadiness() == .ready ? nil : "not ready" }
+            let redis = try await Self.client(of: scene)
             let app = try Self.app()
-            let user = try Self.first(atMaster: 1, { UserKey(app: app, account: try Account("user\($0)")) }) {
-                KeySpace.slot(of: .user($0))
-            }
+            let user = try Self.user(of: app, atMaster: 1)
             let room = try Self.first(atMaster: 2, { ChannelKey(app: app, name: try ChannelName("room\($0)")) }) {
                 KeySpace.slot(of: .channel($0))
             }
-            let gateway = try Self.first(atMaster: 0, { GatewayID("g\($0)") }) { KeySpace.slot(of: .gateway($0)) }
+            let gateway = try Self.gateway(atMaster: 0)
             _ = try await redis.execute(RedisCommand("SET", key: ChannelKeys(room).attributesVersion, "1"))
-            let pool = PostgresPool(
-                configuration: try PostgresConfiguration(url: "postgresql://127.0.0.1:1/none"), connections: 1,
-                logger: ServicesStage.silent)
+            let pool = try Self.noPostgres()
             let (sessions, membership) = (Self.sessions(redis), Self.membership(redis, pool))
 
-            try await scene.servers.servers[0].kill()
-            try await waitUntil("the outage") { await redis.checkReadiness() == .ready ? "ready" : nil }
+            try await Self.killFirst(scene, redis)
             let start = ContinuousClock.now
             let line = Line(user: user, session: SessionID("s"), secret: "secret")
             let opened = try await sessions.open(
@@ -108,6 +134,73 @@ import Testing
             #expect(start.duration(to: .now) < Self.bound * patience)
             await redis.close()
             await pool.close()
+        }
+    }
+
+    /// The end of a session is announced in a special channel, and makes the user leave a channel: both may be at other masters.
+    @Test func logoutsAndLoginsInPlaceOfAnotherDoNotWait() async throws {
+        try await RedisClusterScene.run { scene in
+            let redis = try await Self.client(of: scene)
+            let app = try Self.app()
+            let user = try Self.user(of: app, atMaster: 1)
+            let gateway = try Self.gateway(atMaster: 1)
+            let sessions = Self.sessions(redis)
+            func open(_ name: String) async throws {
+                let line = Line(user: user, session: SessionID(name), secret: "secret")
+                _ = try await sessions.open(
+                    OpenSession(gateway: gateway, line: line, device: "test", push: false),
+                    CommandContext(id: CommandID("login \(name)")))
+            }
+            try await open("s1")
+            try await Self.killFirst(scene, redis)
+            let start = ContinuousClock.now
+            try await open("s2")
+            _ = try await sessions.close(
+                CloseSession(user: user, session: SessionID("s2"), reason: .leaveLogout),
+                CommandContext(id: CommandID("logout")))
+            #expect(start.duration(to: .now) < Self.bound * patience)
+            // Their timers see to it that the announcements are made when the master is back.
+            for session in ["s1", "s2"] {
+                let timer = PresenceTimer.session(user, SessionID(session))
+                let key = KeySpace.due(.presence, in: redis.bus.partition(of: timer.subject))
+                let time = try await redis.execute(RedisCommand("ZSCORE", key: key, .string(timer.member)))
+                #expect(!time.isNull)
+                let unfinished = RedisCommand("HEXISTS", key: KeySpace.tag(user) + ":ending", .string(session))
+                #expect(try await redis.execute(unfinished).int == 1)
+            }
+            await redis.close()
+        }
+    }
+
+    /// The buckets of the master that is away come first in the search for a lost gateway's sessions.
+    @Test func sessionsOfALostGatewayAtOtherMastersAreDetached() async throws {
+        try await RedisClusterScene.run { scene in
+            let redis = try await Self.client(of: scene)
+            let (user, gateway) = (try Self.user(of: Self.app(), atMaster: 2), try Self.gateway(atMaster: 1))
+            let pool = try Self.noPostgres()
+            let presence = try await ServiceRuntime.assemble(
+                PresenceService(), instance: "presence", redis: try RedisConfiguration(url: scene.servers.url),
+                pool: pool, logger: ServicesStage.silent)
+            let group = ServiceGroup(services: presence.services, logger: ServicesStage.silent)
+            async let running: Void = group.run()
+            try await waitUntil("presence") {
+                try await redis.execute(RedisCommand("ZCARD", key: KeySpace.instances)).int == 1 ? nil : "not running"
+            }
+            _ = try await Self.sessions(redis).open(
+                OpenSession(
+                    gateway: gateway, line: Line(user: user, session: SessionID("s"), secret: "secret"), device: "test",
+                    push: false), CommandContext(id: CommandID("login")))
+            try await Self.killFirst(scene, redis)
+            let timer = PresenceTimer.gateway(gateway)
+            let due = KeySpace.due(.presence, in: redis.bus.partition(of: timer.subject))
+            _ = try await redis.execute(RedisCommand("ZADD", key: due, 0, .string(timer.member)))
+            try await waitUntil("the detachment") {
+                let state = try await redis.execute(RedisCommand("HGET", key: UserKeys(user).session, "state")).string
+                return state == "detached" ? nil : "\(state ?? "none")"
+            }
+            await group.triggerGracefulShutdown()
+            try await running
+            await redis.close()
         }
     }
 }

@@ -16,6 +16,27 @@ struct SessionEnding: Sendable {
 
     /// - Throws: `SignalingError` when a step fails; the session's timer repeats all steps.
     func carryOut(_ ended: EndedSession, of user: UserKey) async throws(SignalingError) {
+        _ = try await functions.redis.answers(to: consequences(of: ended, user))
+        // Only after the pipeline above has succeeded; otherwise the timer must repeat it. In a cluster its commands may be on another
+        // server, which must not lose them once this record of the end is gone.
+        _ = try await functions.redis.answer(to: PresenceFunctions.ended(user, ended.session))
+        log(ended, of: user)
+    }
+
+    /// Carries out the consequences without waiting for servers that are away: the app's special channels and the user's channel may
+    /// be at others than the user. What fails is repeated by the session's timer, which must be set.
+    func begin(_ ended: EndedSession, of user: UserKey) async {
+        await functions.redis.begin(
+            consequences(of: ended, user), thenIfDone: PresenceFunctions.ended(user, ended.session)
+        ) { [logger] error in
+            logger.warning(
+                "could not complete the consequences of a session's end; its timer repeats them",
+                metadata: ["account": "\(user.account)", "session": "\(ended.session)", "error": "\(error)"])
+        }
+        log(ended, of: user)
+    }
+
+    private func consequences(of ended: EndedSession, _ user: UserKey) -> [RedisCommand] {
         // The ids derive from the session, which ends only once: every process that does this sends the same commands.
         let base = CommandID(ended.session.rawValue)
         var commands: [RedisCommand] = []
@@ -37,10 +58,10 @@ struct SessionEnding: Sendable {
                 PresenceMetrics.shared.closed.increment()
             }
         }
-        _ = try await functions.redis.answers(to: commands.map(\.durable))
-        // Only after the pipeline above has succeeded; otherwise the timer must repeat it. In a cluster its commands may be on another
-        // server, which must not lose them once this record of the end is gone.
-        _ = try await functions.redis.answer(to: PresenceFunctions.ended(user, ended.session))
+        return commands.map(\.durable)
+    }
+
+    private func log(_ ended: EndedSession, of user: UserKey) {
         logger.info(
             "session ended",
             metadata: [

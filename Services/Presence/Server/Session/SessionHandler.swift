@@ -29,11 +29,7 @@ struct SessionHandler: Sendable {
             try await timers.set(.session(user, older), after: SessionEnding.patience)
         }
         let (uid, opened) = try await open(command, known, context)
-        if let replaced = opened.replaced {
-            await afterwards(command.line) { () async throws(SignalingError) in
-                try await ending.carryOut(replaced, of: user)
-            }
-        }
+        if let replaced = opened.replaced { await ending.begin(replaced, of: user) }
         PresenceMetrics.shared.opened.increment()
         log("session opened", user, command.line.session, command.gateway)
         return FollowedReply(
@@ -112,13 +108,11 @@ struct SessionHandler: Sendable {
     func resume(_ command: ResumeSession, _ context: CommandContext) async throws(SignalingError) -> SessionResumed {
         let user = command.line.user
         let resumed = try await functions.resume(command, context.id, deadline: context.deadline)
-        await afterwards(command.line) { () async throws(SignalingError) in
-            let row = PresenceMirrorRow(
-                of: Actor(user: user, uid: resumed.answer.uid, session: command.line.session),
-                version: resumed.change, gateway: command.gateway, device: resumed.device,
-                since: resumed.answer.hold.since)
-            _ = try await functions.redis.answers(to: functions.mirror.entries(row))
-        }
+        let row = PresenceMirrorRow(
+            of: Actor(user: user, uid: resumed.answer.uid, session: command.line.session),
+            version: resumed.change, gateway: command.gateway, device: resumed.device,
+            since: resumed.answer.hold.since)
+        await tellMirror(row)
         PresenceMetrics.shared.resumed.increment()
         log("session resumed", user, command.line.session, command.gateway)
         return resumed.answer
@@ -153,10 +147,7 @@ struct SessionHandler: Sendable {
     func close(_ command: CloseSession, _ context: CommandContext) async throws(SignalingError) -> Done {
         try await timers.set(.session(command.user, command.session), after: SessionEnding.patience)
         if let ended = try await functions.close(command, context.id, deadline: context.deadline) {
-            let line = Line(user: command.user, session: command.session, secret: "-")
-            await afterwards(line) { () async throws(SignalingError) in
-                try await ending.carryOut(ended, of: command.user)
-            }
+            await ending.begin(ended, of: command.user)
         }
         return Done()
     }
@@ -172,16 +163,17 @@ struct SessionHandler: Sendable {
         return UserStatus(online: exists.int == 1)
     }
 
-    /// Runs the later steps of a change that has already taken effect. If one fails, the command succeeds nevertheless:
-    /// an error would turn the client away although its session lives. The session's timer repeats an unfinished
-    /// ending.
-    private func afterwards(_ line: Line, _ follow: () async throws(SignalingError) -> Void) async {
+    /// Informs the mirror of a change that has already taken effect. If that fails, the command succeeds nevertheless: an error
+    /// would turn the client away although its session lives.
+    private func tellMirror(_ row: PresenceMirrorRow) async {
         do throws(SignalingError) {
-            try await follow()
+            _ = try await functions.redis.answers(to: functions.mirror.entries(row))
         } catch {
             logger.error(
-                "could not complete the consequences of a session change",
-                metadata: ["account": "\(line.user.account)", "session": "\(line.session)", "error": "\(error)"])
+                "could not record a session for the mirror",
+                metadata: [
+                    "account": "\(row.user.account)", "session": "\(row.session)", "error": "\(error)",
+                ])
         }
     }
 

@@ -1,4 +1,5 @@
 internal import ClusterState
+internal import NIOCore
 package import SignalingProtocol
 
 extension RedisArgument {
@@ -64,6 +65,37 @@ extension RedisCluster {
         return Asked(
             answers: try Self.values(Array(results.prefix(commands.count))),
             found: results.dropFirst(commands.count).map { try? $0.get() })
+    }
+
+    /// Runs commands, and another one when all of them have succeeded. Waits for that as long as for the answer to a question, and not
+    /// at all when a command is about keys of a server that is away: they go on then without the caller.
+    /// - Parameter failed: called with the first failure, if there is one, possibly after this has returned; on the loop.
+    package func begin(
+        _ commands: [RedisCommand], thenIfDone last: RedisCommand,
+        failed: @escaping @Sendable (SignalingError) -> Void
+    ) async {
+        await withCheckedContinuation { continuation in
+            onLoop {
+                var waiting: CheckedContinuation<Void, Never>? = continuation
+                let end = {
+                    waiting?.resume()
+                    waiting = nil
+                }
+                let timer = self.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(Self.questionTime), end)
+                if !commands.allSatisfy({ self.isReachable($0) }) { end() }
+                let done = { (failure: RedisError?) in
+                    if let failure { failed(failure.signaling) }
+                    timer.cancel()
+                    end()
+                }
+                self.send(commands) { results in
+                    for case .failure(let error) in results { return done(error) }
+                    self.send(last) { result in
+                        if case .failure(let error) = result { done(error) } else { done(nil) }
+                    }
+                }
+            }
+        }
     }
 
     private static func values(

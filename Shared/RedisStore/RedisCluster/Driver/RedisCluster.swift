@@ -142,8 +142,9 @@ package final class RedisCluster: Sendable {
     /// at once. Across servers the later commands wait for the answers to the first, and are not sent at all when the outcome
     /// of one of those is unknown: they fail with its error.
     /// - Parameters:
-    ///   - limit: for later commands that may be repeated: how long after they are sent each of them completes at the latest. Default
-    ///     nil: as any other command, and never repeated.
+    ///   - limit: for later commands that may be repeated, and are not worth a wait: how long after they are sent each of them
+    ///     completes at the latest; one whose master is away is not sent and fails at once. Default nil: as any other command, and
+    ///     never repeated.
     ///   - completion: called once with one result per command, in order.
     package func send(
         _ first: [RedisCommand], then later: [RedisCommand], within limit: Duration? = nil,
@@ -153,7 +154,11 @@ package final class RedisCluster: Sendable {
         let sendLater = {
             let end = limit.map { NIODeadline.now() + TimeAmount($0) }
             for (index, command) in later.enumerated() {
-                self.send(command, repeatedUntil: end) { results.set(first.count + index, $0) }
+                if end != nil, !self.isReachable(command) {
+                    results.set(first.count + index, .failure(.unsent))
+                } else {
+                    self.send(command, repeatedUntil: end) { results.set(first.count + index, $0) }
+                }
             }
         }
         if keepsOrder(of: first, before: later) {
