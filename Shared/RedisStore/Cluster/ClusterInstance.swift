@@ -23,6 +23,9 @@ package final class ClusterInstance: Sendable {
         package var level = ClusterLevel.current
         /// The layout of Redis that the build needs; nil (the default) for that of the Redis' flavour.
         package var layout: RedisLayout?
+        /// For how long processes must have renewed their records without a pause before the level may rise: those that could
+        /// not, because Redis was away, are back by then.
+        package var settling = RunningInstances.timeToLive
         /// The time between heartbeats, varied at random by up to a quarter, so that processes started together spread out.
         package var pause = Duration.seconds(5)
 
@@ -61,7 +64,8 @@ package final class ClusterInstance: Sendable {
     }
 
     /// The lowest level of the running processes, as of the last heartbeat: only formats that a build of this level can read may
-    /// be written. Before the process has joined, one less than the build's own. Keeps its value while Redis does not answer.
+    /// be written. Before the process has joined, one less than the build's own. Keeps its value while Redis does not answer, and
+    /// does not rise in the first 20 s after that, in which processes of a lower level may come back.
     package var clusterLevel: Int64 { state.withLock { $0.clusterLevel } }
 
     /// Whether the process has joined; until then it does not serve.
@@ -98,11 +102,11 @@ package final class ClusterInstance: Sendable {
         let since = try await untilAnswered(on: redis) { connection async throws(SignalingError) in
             try await connection.time()
         }
-        let (least, highest) = try await untilAnswered(on: redis) { connection async throws(SignalingError) in
+        let levels = try await untilAnswered(on: redis) { connection async throws(SignalingError) in
             try await self.renew(on: connection, since: since)
         }
         // Another process may have joined since the check.
-        if let refusal = ClusterRefusal(own: terms.level, running: [least, highest]) {
+        if let refusal = ClusterRefusal(own: terms.level, running: [levels.least, levels.highest]) {
             _ = try await untilAnswered(on: redis) { connection async throws(SignalingError) in
                 try await connection.answer(to: self.call("instance_leave", [.string(self.id)]))
             }
@@ -114,7 +118,7 @@ package final class ClusterInstance: Sendable {
                 metadata: ["level": "\(terms.level)"])
             try await Task.sleep(for: terms.pause * 3 / 2)
         }
-        state.withLock { $0 = State(since: since, clusterLevel: least) }
+        state.withLock { $0 = State(since: since, clusterLevel: settled(levels, before: terms.level - 1)) }
     }
 
     /// Renews the process's heartbeat and learns the cluster's level, until cancelled.
@@ -122,14 +126,10 @@ package final class ClusterInstance: Sendable {
         while let since = state.withLock({ $0.since }) {
             do {
                 try await Task.sleep(for: terms.pause * Double.random(in: 0.75...1.25))
-                let (least, _) = try await redis.perform { connection async throws(SignalingError) in
+                let levels = try await redis.perform { connection async throws(SignalingError) in
                     try await self.renew(on: connection, since: since)
                 }
-                let before = state.withLock { state in
-                    defer { state.clusterLevel = least }
-                    return state.clusterLevel
-                }
-                if before != least { logger.notice("the cluster's level has changed", metadata: ["level": "\(least)"]) }
+                adopt(levels)
             } catch is CancellationError {
                 return
             } catch {
@@ -150,10 +150,30 @@ package final class ClusterInstance: Sendable {
         }
     }
 
-    /// - Returns: the least and the highest level of the running processes.
-    private func renew(
-        on connection: RedisCluster, since: RedisTime
-    ) async throws(SignalingError) -> (least: Int64, highest: Int64) {
+    /// The levels of the running processes.
+    private struct Levels: Sendable {
+        let least: Int64
+        let highest: Int64
+        /// For how long processes have renewed their records without a pause.
+        let unbroken: Duration
+    }
+
+    /// The cluster's level, which falls at once, but rises only when no process is missing.
+    private func settled(_ levels: Levels, before: Int64) -> Int64 {
+        levels.unbroken >= terms.settling ? levels.least : min(levels.least, before)
+    }
+
+    private func adopt(_ levels: Levels) {
+        let changed: Int64? = state.withLock { state in
+            let level = settled(levels, before: state.clusterLevel)
+            guard level != state.clusterLevel else { return nil }
+            state.clusterLevel = level
+            return level
+        }
+        if let changed { logger.notice("the cluster's level has changed", metadata: ["level": "\(changed)"]) }
+    }
+
+    private func renew(on connection: RedisCluster, since: RedisTime) async throws(SignalingError) -> Levels {
         let record = InstanceRecord(
             kind: kind, level: terms.level, version: ClusterLevel.release, host: Self.host, since: since,
             files: Self.files)
@@ -162,10 +182,10 @@ package final class ClusterInstance: Sendable {
             .string(id), .int64(terms.level), .milliseconds(RunningInstances.timeToLive), .int(layout.count),
         ]
         let reply = try await connection.answer(to: call("instance_renew", arguments + layout + record.words))
-        guard let levels = reply.array, levels.count == 2, let least = levels[0].int, let highest = levels[1].int else {
-            throw .unreadableAnswer
-        }
-        return (least, highest)
+        guard let parts = reply.array, parts.count == 3, let least = parts[0].int, let highest = parts[1].int,
+            let unbroken = parts[2].int
+        else { throw .unreadableAnswer }
+        return Levels(least: least, highest: highest, unbroken: .milliseconds(unbroken))
     }
 
     private func call(_ function: String, _ arguments: [RedisArgument]) -> RedisCommand {

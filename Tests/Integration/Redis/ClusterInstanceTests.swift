@@ -7,16 +7,18 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct ClusterInstanceTests {
     private static func instance(
         _ name: String, _ scene: RedisScene, level: Int64 = 2, layout: RedisLayout = .current,
-        pause: Duration = .milliseconds(100)
+        pause: Duration = .milliseconds(100), settling: Duration = .zero
     ) throws -> ClusterInstance {
         var terms = ClusterInstance.Terms()
-        (terms.level, terms.layout, terms.pause) = (level, layout, pause)
+        (terms.level, terms.layout, terms.pause, terms.settling) = (level, layout, pause, settling)
         return ClusterInstance(
             kind: "probe", name: name, redis: try scene.server.configuration, terms: terms, logger: RedisScene.logger)
     }
 
-    private static func joined(_ name: String, _ scene: RedisScene, level: Int64) async throws -> ClusterInstance {
-        let instance = try instance(name, scene, level: level)
+    private static func joined(
+        _ name: String, _ scene: RedisScene, level: Int64, settling: Duration = .zero
+    ) async throws -> ClusterInstance {
+        let instance = try instance(name, scene, level: level, settling: settling)
         try await instance.check(on: scene.eventLoop)
         try await instance.join(on: RedisFailover(scene.connection))
         return instance
@@ -151,6 +153,62 @@ import Testing
             #expect(new.clusterLevel == 1)
             staying.cancel()
             await staying.value
+        }
+    }
+
+    /// After an outage in which all records expired, the first to come back must not take itself for the only one.
+    @Test func afterAnOutageTheLevelRisesOnlyWhenAllHaveHadTheTimeToComeBack() async throws {
+        let settling = Duration.seconds(3) * patience
+        try await RedisScene.run(libraries: [.instances]) { scene in
+            let redis = RedisFailover(scene.connection)
+            let old = try await Self.joined("old", scene, level: 1)
+            let new = try await Self.joined("new", scene, level: 2, settling: settling)
+            #expect(new.clusterLevel == 1)
+            for command in [
+                RedisCommand("DEL", .string(KeySpace.instances), .string(KeySpace.instanceLevels)),
+                RedisCommand("FUNCTION", "FLUSH"),
+            ] { _ = try await scene.connection.execute(command) }
+
+            let staying = Task { await new.stay(on: redis) }
+            try await waitUntil("a process that is back") {
+                let running = try await RunningInstances.list(scene.connection).map(\.id)
+                return running == [new.id] ? nil : "\(running)"
+            }
+            try await letPass(.milliseconds(500), "it renews its record")
+            #expect(new.clusterLevel == 1)
+            // One that starts at that moment knows no better.
+            let third = try await Self.joined("third", scene, level: 2, settling: settling)
+            #expect(third.clusterLevel == 1)
+            let back = Task { await old.stay(on: redis) }
+            try await letPass(settling, "the older one is back")
+            #expect(new.clusterLevel == 1)
+
+            back.cancel()
+            await back.value
+            await old.leave(on: redis)
+            try await waitUntil("the higher level") { new.clusterLevel == 2 ? nil : "\(new.clusterLevel)" }
+            staying.cancel()
+            await staying.value
+        }
+    }
+
+    /// Records of processes that live expire while nobody can renew them: a pause of half their time to live starts the count anew.
+    @Test func aPauseOfAllRenewalsIsNoticed() async throws {
+        try await RedisScene.run(libraries: [.instances]) { scene in
+            let keys = [KeySpace.instances, KeySpace.instanceLevels, KeySpace.instance("one"), KeySpace.layout]
+            let renewal = RedisCommand.function(
+                "instance_renew", keys: keys,
+                arguments: ["one", 1, 1000, 2, "flavour", "single", "kind", "probe", "level", 1])
+            func unbroken() async throws -> Int64 {
+                try #require(try await scene.connection.execute(renewal).array?.last?.int)
+            }
+            #expect(try await unbroken() == 0)
+            try await waitUntil("renewals without a pause") {
+                let time = try await unbroken()
+                return time > 600 ? nil : "\(time)"
+            }
+            try await letPass(.milliseconds(600), "nobody renews")
+            #expect(try await unbroken() == 0)
         }
     }
 

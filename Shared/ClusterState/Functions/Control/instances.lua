@@ -6,12 +6,21 @@
 -- Processes that are removed by one call at most; more than that end together only when a host does.
 local MOST_REMOVED = 100
 
+-- When the last process renewed its record, and since when there has been no pause (ms). While nobody could renew, records expired
+-- of processes that live: so the levels are not known to be complete before all have had the time to renew theirs.
+local renewed, unbroken = 0, 0
+
 -- ARGV: id, level, time to live (ms), number of words of the layout, the layout's names and values, then those of the record.
 -- Also removes processes that have not called for the time to live, and writes the layout again when Redis has lost it.
--- Returns the least and the highest level of the living processes.
+-- Returns the least and the highest level of the living processes, and for how long (ms) some process has called within each half
+-- of the time to live. A server that was started or promoted meanwhile counts from its first call.
 local function instance_renew(keys, args)
     local now = clock()
     local id, level, ttl, words = args[1], args[2], args[3], tonumber(args[4])
+    if now - renewed > ttl / 2 then
+        unbroken = now
+    end
+    renewed = now
     local last = number(now - ttl)
     for _, dead in ipairs(redis.call('ZRANGE', keys[1], '-inf', last, 'BYSCORE', 'LIMIT', 0, MOST_REMOVED)) do
         redis.call('ZREM', keys[1], dead)
@@ -28,7 +37,7 @@ local function instance_renew(keys, args)
     end
     local least = redis.call('ZRANGE', keys[2], 0, 0, 'WITHSCORES')
     local highest = redis.call('ZRANGE', keys[2], 0, 0, 'REV', 'WITHSCORES')
-    return {least[2], highest[2]}
+    return {least[2], highest[2], now - unbroken}
 end
 
 -- ARGV: id. The process ends.
