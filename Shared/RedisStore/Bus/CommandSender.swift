@@ -156,6 +156,7 @@ package final class CommandSender: Sendable {
         // pending commands.
         guard let until = entry.until ?? deadlineByRedis(entry.deadline, ofSlot: entry.slot) else { return }
         self.state.value.pending[id]?.until = until
+        let term = connection.term(ofSlot: entry.slot)?.number
         self.state.value.pending[id]?.isSending = true
         let envelope = CommandEnvelope(operation: entry.operation, id: id, from: sender, deadline: until)
         let command = envelope.adding(entry.fields, to: entry.stream, isVital: evenIfFull).inSlot(entry.slot)
@@ -165,8 +166,9 @@ package final class CommandSender: Sendable {
             switch error.code {
             case .closed, .timeout:
                 // The outcome is unknown: the command is sent again after the reconnect, unless its deadline has passed by
-                // then.
-                break
+                // then. Where another master has taken the slot over, that was before the loss was known.
+                let now = self.connection.term(ofSlot: entry.slot)?.number
+                if let now, now != term { self.post(id) }
             case .outOfMemory where entry.isVital && !evenIfFull:
                 self.post(id, evenIfFull: true)
             default:

@@ -139,6 +139,33 @@ import Testing
         }
     }
 
+    /// The master does not answer, and another one, which is connected, takes its slots over: what was under way is sent again.
+    @Test func aCommandUnderWayToAMasterThatIsReplacedIsSentToItsSuccessor() async throws {
+        try await RedisClusterScene.run { scene in
+            let cluster = RedisCluster(
+                configuration: try RedisConfiguration(url: scene.servers.url), eventLoop: scene.cluster.eventLoop,
+                libraries: [.streams], logger: RedisScene.logger)
+            cluster.start()
+            let sender = CommandSender(sender: .gateway(GatewayID("g")), connection: cluster, logger: RedisScene.logger)
+            let question = try Self.question(ofMaster: 0)
+            let partition = cluster.bus.partition(of: question.subject)
+            let stream = KeySpace.commands(.channelState, in: partition)
+            try await waitUntil("a master with a clock") {
+                try await Self.read(scene) { _ in cluster.clock(ofSlot: partition.slot)?.now } == nil ? "none" : nil
+            }
+            await scene.servers.servers[0].freeze(true)
+            cluster.eventLoop.execute { sender.send(question, within: .seconds(120)) { _ in } }
+            for name in ["DELSLOTSRANGE", "ADDSLOTSRANGE"] {
+                try await scene.servers.execute(RedisCommand("CLUSTER", .string(name), 0, 5460), on: 1)
+            }
+            try await waitUntil("the command at the successor") {
+                let lengths = try? await Self.lengths(scene, [stream])
+                return lengths == [1] ? nil : "\(lengths ?? [])"
+            }
+            await cluster.close()
+        }
+    }
+
     /// A question about a channel whose slot a master owns.
     private static func question(ofMaster master: Int) throws -> CountMembers {
         for number in 0... {
