@@ -44,18 +44,21 @@ async def test_a_new_master_of_many_shards(make_stack, monkeypatch):
     stack = make_stack(*CLUSTER, gateways=1)
     nodes = RedisNodes(stack)
     await let_pass(10, "all shards are subscribed")
-    calm = await seconds_of(nodes, "redis#4", 5)
     before = nodes.cpu_seconds()["redis#4"]
     await asyncio.to_thread(stack.kill, "redis#1")
     await asyncio.to_thread(nodes.wait_until_whole)
-    await let_pass(5, "all shards are subscribed at the new master")
-    used = nodes.cpu_seconds()["redis#4"] - before
+    used = await seconds_of(nodes, "redis#4", 5, before)
+    # Heartbeats, questions for the time and reads of streams, which any master has.
+    calm = await seconds_of(nodes, "redis#4", 5)
     with Sheet(10) as sheet:
-        sheet.note(f"{SHARDS} shards: the replica's CPU time before, in 5 s", f"{calm:.2f} s")
-        sheet.at_most(f"{SHARDS} shards: the new master's CPU time for links and subscriptions", round(used, 2), BUSY_SECONDS, " s")
+        sheet.note(f"{SHARDS} shards: the new master's CPU time in 5 s, later", f"{calm:.2f} s")
+        name = f"{SHARDS} shards: the new master's CPU time for links and subscriptions, beyond that"
+        sheet.at_most(name, round(used - calm, 2), BUSY_SECONDS, " s")
 
 
-async def seconds_of(nodes: RedisNodes, name: str, seconds: float) -> float:
-    before = nodes.cpu_seconds()[name]
-    await let_pass(seconds, "what the server uses in a calm time")
+async def seconds_of(nodes: RedisNodes, name: str, seconds: float, before: float | None = None) -> float:
+    """The CPU time that a server has used after a while, since now or since it had used `before`."""
+    if before is None:
+        before = nodes.cpu_seconds()[name]
+    await let_pass(seconds, "what the server uses in this time")
     return nodes.cpu_seconds()[name] - before
