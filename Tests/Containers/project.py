@@ -6,6 +6,7 @@ import os
 import re
 import resource
 import shutil
+import socket
 import subprocess
 import tempfile
 import threading
@@ -45,11 +46,27 @@ def compose_program() -> list[str]:
     return ["docker-compose"]
 
 
+def has_image(name: str) -> bool:
+    """Whether the engine has an image, or can fetch it."""
+    return any(
+        subprocess.run([ENGINE, *words, name], capture_output=True, check=False).returncode == 0 for words in (["image", "inspect"], ["pull", "-q"]))
+
+
+def free_port() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return str(found.getsockname()[1])
+
+
 class Project:
     """Containers, networks and volumes of one name."""
 
     def __init__(self, *overlays: str, without: tuple[str, ...] = ()):
-        self._scales = ["gateway=3", *(f"{service}=0" for service in without)]
+        """
+        :param without: services that are not started
+        """
+        self._without = without
+        # Version 1 of compose takes Podman's network with addresses of its own for a changed one, and starts nothing more in it.
+        self._is_closed = ENGINE == "podman" and "redis-cluster" in overlays
         self.name = f"heliograph{uuid.uuid4().hex[:8]}"
         self.folder = Path(tempfile.mkdtemp(prefix="heliograph-containers-"))
         self.files = ["docker-compose.yml", *(f"docker-compose.{overlay}.yml" for overlay in overlays)]
@@ -66,7 +83,8 @@ class Project:
         self._variables = {
             "COMPOSE_PROJECT_NAME": self.name, "COMPOSE_HTTP_TIMEOUT": "300", "HELIOGRAPH_PUBLIC_HOST": HOST,
             "HELIOGRAPH_PUBLIC_BIND": HOST, "HELIOGRAPH_SECRETS": str(self.folder / "secrets"), "HELIOGRAPH_TLS": str(tls),
-            "HELIOGRAPH_OPEN_FILES": str(files), "HELIOGRAPH_PROXY_CONNECTIONS": str(min(100_000, files // 2 - 500))}
+            "HELIOGRAPH_OPEN_FILES": str(files), "HELIOGRAPH_PROXY_CONNECTIONS": str(min(100_000, files // 2 - 500)),
+            "HELIOGRAPH_PROMETHEUS_PORT": free_port(), "HELIOGRAPH_GRAFANA_PORT": free_port()}
         self._over = threading.Event()
         self._checks: threading.Thread | None = None
 
@@ -90,8 +108,9 @@ class Project:
         if ENGINE == "podman" and not Path("/run/systemd/system").is_dir() and self._checks is None:
             self._checks = threading.Thread(target=self._check_health)
             self._checks.start()
-        scales = [word for scale in self._scales for word in ("--scale", scale)]
-        self.compose("up", "-d", "--no-build", *scales, *words)
+        # All by their names, because version 1 of compose wants the images of services that are scaled to 0 too.
+        named = [name for name in self.compose("config", "--services").split() if name not in self._without] if self._without else []
+        self.compose("up", "-d", "--no-build", "--scale", "gateway=3", *words, *named)
         return time.monotonic() - started
 
     def down(self, *words: str) -> None:
@@ -121,6 +140,14 @@ class Project:
         networks = self.inspect(container)["NetworkSettings"]["Networks"]
         return next(network["IPAddress"] for network in networks.values())
 
+    def host_address(self, container: str) -> str:
+        """Where the containers of a container's network reach this machine."""
+        networks = self.inspect(container)["NetworkSettings"]["Networks"]
+        return next(network["Gateway"] for network in networks.values())
+
+    def secret(self, name: str) -> str:
+        return (self.folder / "secrets" / name).read_text()
+
     def health(self, container: str) -> str:
         return self.inspect(container)["State"].get("Health", {}).get("Status", "")
 
@@ -132,7 +159,9 @@ class Project:
         return done.stdout + done.stderr
 
     def control(self, *words: str) -> str:
-        """Runs heliographctl in a container of its own."""
+        """Runs heliographctl, in a container of its own where that is possible."""
+        if self._is_closed:
+            return self.execute(self.ids("presence")[0], "heliographctl", *words)
         return self.compose("run", "--rm", "migrate", "heliographctl", *words)
 
     def _check_health(self) -> None:

@@ -1,11 +1,22 @@
 """The stack in containers with each overlay: it comes up and serves. Run by Scripts/test-containers."""
 
 import asyncio
+import base64
+import json
+import urllib.parse
+import urllib.request
 
 import pytest
-from project import running
+from monitoring import DASHBOARDS, queries, rules
+from project import Project, has_image, running
 from users import login, start, talk
-from waiting import eventually
+from waiting import eventually, eventually_blocking
+from web import fetch
+
+GRAFANA = "grafana/grafana:11.3.0"
+JOBS = {"gateway": 3, "presence": 1, "channel-state": 1, "invitation": 1, "sip-bridge": 1, "webhooks": 1}
+# Prometheus scrapes and evaluates every 15 s.
+ROUNDS_SECONDS = 90
 
 
 @pytest.mark.parametrize("overlay", ["standby", "redis-cluster"])
@@ -26,3 +37,67 @@ async def test_overlays_serve(overlay: str):
             assert nodes.count("master") == nodes.count("slave") == 3
         await first.close()
         await second.close()
+
+
+def get(base: str, path: str, password: str | None = None, **arguments: str) -> object:
+    """The JSON that a server answers, for Grafana's user `admin` if there is a password."""
+    request = urllib.request.Request(f"{base}{path}?{urllib.parse.urlencode(arguments)}")
+    if password is not None:
+        request.add_header("Authorization", "Basic " + base64.b64encode(f"admin:{password}".encode()).decode())
+    with fetch(request) as answer:
+        return json.load(answer)
+
+
+async def test_monitoring_shows_all_processes():
+    has_grafana = has_image(GRAFANA)
+    with running("monitoring", without=() if has_grafana else ("grafana",)) as project:
+        await asyncio.to_thread(start, project)
+        first, second = await login("first"), await login("second")
+        await talk(first, second)
+        await first.join("room")
+        await first.say("room", "for the dashboards")
+        await asyncio.to_thread(look, project)
+        if has_grafana:
+            await asyncio.to_thread(look_at_grafana, project)
+        else:
+            print(f"\n{GRAFANA} can't be had here: Grafana was not run")
+        await first.close()
+        await second.close()
+
+
+def look(project: Project) -> None:
+    """Prometheus scrapes every process, evaluates every rule and answers the dashboards."""
+    base = f"http://{project.address(project.ids('prometheus')[0])}:9090/api/v1"
+
+    def up() -> dict[str, int]:
+        targets = get(base, "/targets", state="active")["data"]["activeTargets"]
+        return {job: sum(t["health"] == "up" for t in targets if t["labels"]["job"] == job) for job in JOBS}
+    eventually_blocking(lambda: up() == JOBS, "every process is scraped", ROUNDS_SECONDS)
+
+    def states() -> list[str]:
+        found = [rule for group in get(base, "/rules")["data"]["groups"] for rule in group["rules"]]
+        assert not [rule for rule in found if rule["health"] == "err" or rule["state"] == "firing"]
+        return [rule["health"] for rule in found]
+    eventually_blocking(lambda: states() == ["ok"] * len(rules()), "every rule is evaluated", ROUNDS_SECONDS)
+
+    # A query that Prometheus refuses is an error; the series of calls exist from the start.
+    asked = [query.replace("$__rate_interval", "1m") for path in DASHBOARDS for query in queries(path)]
+    shown = [query for query in asked if get(base, "/query", query=query)["data"]["result"]]
+    print(f"\n{len(JOBS)} jobs, {len(rules())} rules, {len(asked)} queries of dashboards, {len(shown)} with an answer at once")
+    assert len(shown) > len(asked) / 2
+
+
+def look_at_grafana(project: Project) -> None:
+    """Grafana has loaded the dashboards, and reaches Prometheus."""
+    base, password = f"http://{project.address(project.ids('grafana')[0])}:3000/api", project.secret("grafana-password")
+    titles = {json.loads(path.read_text(encoding="utf-8"))["title"] for path in DASHBOARDS}
+
+    def loaded() -> bool:
+        try:
+            return {found["title"] for found in get(base, "/search", password, type="dash-db")} == titles
+        except OSError:
+            return False
+    eventually_blocking(loaded, "Grafana shows the dashboards", ROUNDS_SECONDS)
+    sources = get(base, "/datasources", password)
+    health = get(base, f"/datasources/uid/{sources[0]['uid']}/health", password)
+    assert health["status"] == "OK", health

@@ -3,15 +3,19 @@
 import asyncio
 import os
 import re
+import socket
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 from project import ENGINE, HOST, USER, Failed, Project, run, running
 from raw_socket import RawSocket
+from server_api import ServerAPI
 from users import APP, PLAIN, TLS, come_back, login, start, talk
-from waiting import eventually, eventually_blocking
+from waiting import eventually, eventually_blocking, let_pass
 from web import discover, metric
+from webhook_receiver import SECRET, Receiver
 
 PROGRAMS = ("gateway", "presence", "channel-state", "invitation", "sip-bridge", "webhooks")
 STORES = ("redis", "postgres")
@@ -60,8 +64,7 @@ def test_every_container_is_healthy_and_confined(project: Project):
 
 
 def test_secrets_are_in_files_only(project: Project):
-    secrets = [path.read_text() for path in (project.folder / "secrets").iterdir()]
-    assert len(secrets) == 2
+    secrets = [project.secret(f"{store}-password") for store in STORES]
     for service in (*PROGRAMS, *STORES):
         container = project.ids(service)[0]
         shown = str(project.inspect(container)["Config"]) + project.logs(container)
@@ -84,6 +87,43 @@ async def test_clients_of_all_gateways_talk(project: Project):
     assert [metric(gateway, "heliograph_gateway_connections") for gateway in gateways] == [2, 2, 2]
     for client in clients:
         await client.close()
+
+
+async def test_the_server_api_answers_inside_the_network_only(project: Project):
+    made = await asyncio.to_thread(project.control, "key", "create", f"--app={APP.id}", "--scopes", "read", "send")
+    key = re.search(r"hk_[0-9a-f]{16}_\w+", made)[0]
+    client = await login("customer")
+    for number, container in enumerate(project.ids("gateway")):
+        # What the class asks of a stack.
+        where = SimpleNamespace(endpoints={"api": [f"http://{project.address(container)}:8090"]})
+        api, stranger = ServerAPI(where, key), ServerAPI(where, "hk_0123456789abcdef_" + "0" * 32)
+        assert (await asyncio.to_thread(api.get, "key")).status == 200
+        assert (await asyncio.to_thread(stranger.get, "key")).status == 401
+        text = f"your order {number} is ready"
+        sent = await asyncio.to_thread(
+            lambda a=api, t=text: a.post("apps", APP.id, "users", client.account, "messages", body={"from": "shop", "message": t}))
+        assert sent.status == 200, sent
+        await eventually(lambda t=text: t in client.texts(), "the message of the server")
+    await client.close()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((HOST, 8090), timeout=5)
+
+
+async def test_webhooks_reach_their_receiver(project: Project):
+    """A receiver on this machine, which the containers reach by their network's gateway."""
+    host = project.host_address(project.ids("webhooks")[0])
+    with Receiver(host=host) as receiver:
+        await asyncio.to_thread(
+            project.control, "webhook", "set", APP.id, receiver.url(host), f"--secret={SECRET}", "--allow-private")
+        await let_pass(1.2, "services look for new webhooks once a second")
+        client = await login("hooked")
+        await client.join("hooks")
+        await client.leave("hooks")
+        await client.logout()
+        await eventually(
+            lambda: receiver.story("hooked") == ["online", "join", "leave", "offline"], "the receiver is told the whole story", 30)
+        receiver.check()
+    await asyncio.to_thread(project.control, "webhook", "remove", APP.id)
 
 
 async def test_gateways_know_the_clients_addresses(project: Project):

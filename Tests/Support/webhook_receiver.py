@@ -26,7 +26,10 @@ class Receiver:
 
     MODES = ("503", "hang", "half", "redirect", "reset", "garbage")
 
-    def __init__(self, certificate: Path | None = None, secret: str = SECRET):
+    def __init__(self, certificate: Path | None = None, secret: str = SECRET, host: str = "127.0.0.1"):
+        """
+        :param host: the address to listen on
+        """
         self.secret = secret
         self.mode = "ok"
         self.requests: list[list[dict]] = []
@@ -57,7 +60,7 @@ class Receiver:
             def handle_error(self, request: object, client_address: object) -> None:
                 pass
 
-        self._server = Server(("127.0.0.1", 0), Handler)
+        self._server = Server((host, 0), Handler)
         self.scheme = "http"
         if certificate is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -13,27 +13,16 @@ import pytest
 import yaml
 from fixtures import running
 from metric_families import of_stack
-from stack_control import ROOT, Stack
+from monitoring import DASHBOARDS, MONITORING, queries, rules
+from stack_control import Stack
 from waiting import eventually, eventually_blocking
 from web import fetch
 
-MONITORING = ROOT / "Docs" / "monitoring"
-DASHBOARDS = sorted((MONITORING / "grafana").glob("*.json"))
 SERIES = re.compile(r"\b(?:heliograph|process)_[a-z_]+")
 # What Prometheus itself makes of a target.
 OWN_SERIES = {"up"}
 # Queries for what has not happened in the test: Redis has no memory limit, so that its comparison with 0 is empty.
 MAY_BE_EMPTY = {"max by (master) (heliograph_redis_memory_limit_bytes) > 0"}
-
-
-def rules() -> list[dict]:
-    return yaml.safe_load((MONITORING / "alerts.yml").read_text(encoding="utf-8"))["groups"][0]["rules"]
-
-
-def queries(dashboard: Path) -> list[str]:
-    """The expressions of a dashboard's panels."""
-    panels = json.loads(dashboard.read_text(encoding="utf-8"))["panels"]
-    return [target["expr"] for panel in panels for target in panel.get("targets", [])]
 
 
 def promtool(*words: str) -> None:
