@@ -1,2 +1,2 @@
-/// The name under which existing apps import the signaling SDK: everything is in `SignalingClient`.
+/// The name under which existing apps import the signaling SDK: the old interface, and everything of `SignalingClient`.
 @_exported public import SignalingClient

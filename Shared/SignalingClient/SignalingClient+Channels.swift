@@ -1,5 +1,5 @@
 internal import SignalingProtocol
-internal import SignalingWire
+package import SignalingWire
 
 /// A member of a channel.
 public struct ChannelMember: Sendable, Hashable {
@@ -116,7 +116,8 @@ extension SignalingClient {
 
     // MARK: - Arguments
 
-    static func channelMessage(_ text: String, to channel: String, force: Bool, id: String) -> [JSONMember] {
+    /// The arguments of `channel_sendmsg`.
+    package static func channelMessage(_ text: String, to channel: String, force: Bool, id: String) -> [JSONMember] {
         var arguments = [
             JSONMember("name", .string(channel)), JSONMember("msg", .string(text)),
             JSONMember("messageID", .string(id)),
@@ -128,7 +129,7 @@ extension SignalingClient {
 
 extension JSONValue {
     /// The members from a list of `[account, uid]`.
-    var members: [ChannelMember] {
+    package var members: [ChannelMember] {
         guard case .array(let entries) = self else { return [] }
         return entries.compactMap { entry in
             guard case .array(let pair) = entry, pair.count >= 2, let account = pair[0].string else { return nil }

@@ -1,5 +1,5 @@
 internal import SignalingProtocol
-internal import SignalingWire
+package import SignalingWire
 
 /// Calls: invitations to a channel. Source: `Docs/protocol.md`, "Events of calls".
 extension SignalingClient {
@@ -60,14 +60,16 @@ extension SignalingClient {
 
     // MARK: - Arguments
 
-    static func callArguments(channel: String, peer: String, extra: String) -> [JSONMember] {
+    /// The arguments of the functions for calls.
+    package static func callArguments(channel: String, peer: String, extra: String) -> [JSONMember] {
         [
             JSONMember("channelName", .string(channel)), JSONMember("peer", .string(peer)),
             JSONMember("extra", .string(extra)),
         ]
     }
 
-    static func dtmf(_ digits: String) -> String {
+    /// The `extra` of a message with digits.
+    package static func dtmf(_ digits: String) -> String {
         JSONValue.object([JSONMember("msgtype", .string("dtmf")), JSONMember("msgdata", .string(digits))]).compactText
     }
 }

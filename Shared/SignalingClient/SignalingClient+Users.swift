@@ -1,5 +1,5 @@
 internal import SignalingProtocol
-internal import SignalingWire
+package import SignalingWire
 
 /// Users: status, attributes, messages. Source: `Docs/protocol.md`, "Functions".
 extension SignalingClient {
@@ -54,7 +54,8 @@ extension SignalingClient {
 
     // MARK: - Arguments
 
-    static func instantMessage(
+    /// The arguments of `user_sendmsg`.
+    package static func instantMessage(
         _ text: String, to account: String, id: String, _ timeToLive: ClientDuration = .seconds(2_592_000)
     ) -> [JSONMember] {
         [
@@ -65,12 +66,13 @@ extension SignalingClient {
         ]
     }
 
-    static func makeMessageID() -> String { SecureRandom.hex(bytes: 12) }
+    /// An id that no other message has.
+    package static func makeMessageID() -> String { SecureRandom.hex(bytes: 12) }
 }
 
 extension JSONValue {
     /// The members of an object as text; empty for other values.
-    var texts: [String: String] {
+    package var texts: [String: String] {
         guard case .object(let members) = self else { return [:] }
         return Dictionary(members.map { ($0.name, $0.value.textOrCompact) }, uniquingKeysWith: { $1 })
     }

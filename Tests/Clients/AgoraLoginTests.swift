@@ -1,7 +1,7 @@
-import AgoraSigKit
 import TestKit
 import Testing
 
+@testable import AgoraSigKit
 @testable import SignalingClient
 
 extension StackTests {

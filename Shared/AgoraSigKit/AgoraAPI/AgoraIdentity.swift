@@ -1,4 +1,5 @@
 internal import NIOConcurrencyHelpers
+internal import SignalingClient
 internal import SignalingWire
 
 /// The app id with which an instance was created.

@@ -3,6 +3,7 @@
 
 public import CAgoraEcode
 public import Foundation
+internal import SignalingClient
 
 /// The callbacks that an app has set; those it has not set are skipped.
 struct AgoraCallbackTable {

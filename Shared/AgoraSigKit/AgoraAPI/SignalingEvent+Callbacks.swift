@@ -1,4 +1,5 @@
 internal import CAgoraEcode
+internal import SignalingClient
 internal import SignalingProtocol
 
 /// Turns an event into callbacks.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import NIOConcurrencyHelpers
+internal import SignalingClient
 
 /// Where ``AgoraAPI`` finds the cluster.
 enum ClusterLocation {

@@ -1,6 +1,7 @@
 internal import CAgoraEcode
 internal import Foundation
 internal import NIOConcurrencyHelpers
+internal import SignalingClient
 internal import SignalingProtocol
 internal import SignalingWire
 

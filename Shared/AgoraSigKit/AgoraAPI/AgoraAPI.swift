@@ -4,6 +4,7 @@
 @_exported public import CAgoraEcode
 public import Foundation
 internal import NIOConcurrencyHelpers
+internal import SignalingClient
 
 // `@unchecked Sendable`: apps subclass it, which a class with a checked conformance does not allow. Its constants are Sendable.
 /// The interface of the old iOS and macOS framework, so that apps that were written for it compile and run unchanged.

@@ -1,3 +1,5 @@
+internal import SignalingClient
+
 /// The calls of a session, needed by obsolete methods that identify the other party only by its number.
 struct AgoraCalls {
     struct Entry: Equatable {
