@@ -1,6 +1,6 @@
 # The text after ## describes a target; `make` without a target lists all of them.
 .DEFAULT_GOAL := help
-.PHONY: help deps bench-deps bench bench-check build release check docs site test test-sentinel test-cluster bench-sip faults hosts soak \
+.PHONY: help deps bench-deps bench bench-check bench-psql build release check docs site test test-sentinel test-cluster bench-sip faults hosts soak \
 	fuzz sanitize-thread sanitize-address demo stack-up stack-down clean upgrade cluster-report test-containers
 
 GATEWAYS ?= 2
@@ -58,6 +58,9 @@ bench: bench-deps release ## measure Heliograph, other servers and the machine's
 
 bench-check: release ## fail when Heliograph is slower than Benchmarks/baseline.json by more than noise
 	@Benchmarks/run check
+
+bench-psql: release ## time what operators ask of each view with a million users; fails from 100 ms on (five minutes)
+	@Benchmarks/run psql
 
 upgrade: deps release ## upgrade a cluster under load from the release before, and to a next one, and back (an hour)
 	@HELIOGRAPH_UPGRADE=all HELIOGRAPH_PREVIOUS_BIN=$$(Scripts/build-release previous) HELIOGRAPH_NEXT_BIN=$$(Scripts/build-release next) \

@@ -4,12 +4,14 @@ import argparse
 import json
 import subprocess
 import sys
+from dataclasses import asdict
 
 from . import check, micro, report, results, suite
 from .heliograph import Heliograph
 from .paths import BENCHMARKS, BenchError
 from .peers import PEERS
 from .processes import rank_up
+from .scenarios import psql
 from .servers import Limit
 
 SERVERS = {"limit": Limit, "coalescing": lambda: Limit(coalesces=True), "heliograph": Heliograph} | PEERS
@@ -67,12 +69,15 @@ def _add_scenarios(commands, timed: argparse.ArgumentParser, beside: argparse.Ar
         ("gateways", "F1 at 1, 2 and 4 gateways"), ("joins", "joins of small and large channels"),
         ("memory", "memory per channel and member"), ("scaling", "one Redis, and clusters of 1, 3 and 6 masters"),
         ("durability", "P1 with and without waiting for a replica of Redis"),
-        ("A1", "the server API: single sends and batches, beside messages over WebSocket"),
-        ("psql", "views and the queries of Docs/psql.md, with a million users"),
     ):
         one = commands.add_parser(alone, parents=[timed], help=text)
         if alone == "storm":
             one.add_argument("--kind", choices=("kill", "cut"), default="kill")
+    looks = commands.add_parser("psql", help="what operators ask every view, and the queries of Docs/psql.md; fails above the bound")
+    looks.add_argument("--save", action="store_true", help="keep the results for `report`")
+    for name, value in asdict(psql.Size()).items():
+        looks.add_argument(f"--{name}", type=int, default=value, help=f"(default: {value:,})")
+    looks.add_argument("--bound", type=float, default=psql.BOUND_MS, help=f"milliseconds that an answer may take (default: {psql.BOUND_MS})")
 
 
 def chosen(arguments: argparse.Namespace) -> list[suite.Beside] | list[suite.Alone]:
@@ -101,6 +106,15 @@ def measure(scenario: suite.Beside | suite.Alone, servers: str, seconds: float, 
             continue
         with SERVERS[name]() as server:
             tell(scenario.key, name, scenario.measure(server, seconds), saves)
+
+
+def look(arguments: argparse.Namespace) -> int:
+    """Measures what operators ask; 1 when an answer took longer than the bound."""
+    result = psql.measured(psql.Size(arguments.users, arguments.channels, arguments.calls))
+    tell("psql", "heliograph", result, arguments.save)
+    slow = psql.over(result, arguments.bound)
+    print(*slow, sep="\n", file=sys.stderr)
+    return 1 if slow else 0
 
 
 def measure_all(arguments: argparse.Namespace) -> None:
@@ -151,6 +165,7 @@ def run(arguments: argparse.Namespace) -> int:
         case "clear": results.clear()
         case "all": measure_all(arguments)
         case "check": return measure_and_check(arguments)
+        case "psql": return look(arguments)
         case _:
             for _ in range(arguments.repeat):
                 for scenario in chosen(arguments):
@@ -161,7 +176,9 @@ def run(arguments: argparse.Namespace) -> int:
 def main() -> int:
     arguments = parser().parse_args()
     try:
-        build_tools()
+        # Only those that need a load.
+        if arguments.command != "psql":
+            build_tools()
         rank_up()
         return run(arguments)
     except BenchError as error:

@@ -15,7 +15,7 @@ struct Migration: Equatable, Sendable {
         case contract
     }
 
-    /// The migration's number: from 1, without gaps.
+    /// The migration's number; each is higher than those before it.
     var number: Int64
     /// The file's name without its ending: `0001_tables`.
     var name: String
@@ -56,7 +56,7 @@ struct Migration: Equatable, Sendable {
         Migration(23, "0023_comments", PackageResources._023_comments_sql),
         Migration(24, "0024_reader", PackageResources._024_reader_sql),
         Migration(25, "0025_webhooks", PackageResources._025_webhooks_sql),
-        Migration(26, "0026_bans", PackageResources._026_bans_sql),
+        Migration(29, "0029_operators_indexes", PackageResources._029_operators_indexes_sql),
     ]
 
     init(_ number: Int64, _ name: String, _ bytes: [UInt8]) {

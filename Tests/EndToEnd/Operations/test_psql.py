@@ -1,11 +1,12 @@
 """The queries of Docs/psql.md, on a cluster in which something happens; and a login that may only read."""
 
 import asyncio
+import json
 import re
 
 import pytest
 from acts import ring
-from stack_control import ROOT, Stack, unique
+from stack_control import BINARIES, ROOT, Stack, run_program, unique
 from waiting import eventually, eventually_blocking
 
 PAGE = ROOT / "Docs" / "psql.md"
@@ -47,7 +48,8 @@ async def populate(stack: Stack, people) -> dict[str, str]:
         await eventually(
             lambda: stack.sql(f"SELECT members FROM channels WHERE app = '{app.id}' AND channel = '{room}'") == [["2"]], "the mirrors follow")
         await eventually(lambda: stack.sql(f"SELECT 1 FROM call_log WHERE app = '{app.id}' AND state = 'ringing'"), "the call is logged")
-        found = {"APP": app.id, "ACCOUNT": alice.account, "CHANNEL": room, "NAME": "topic"}
+        gateway = stack.sql(f"SELECT gateway FROM online_users WHERE app = '{app.id}'")[0][0]
+        found = {"APP": app.id, "ACCOUNT": alice.account, "CHANNEL": room, "NAME": "topic", "GATEWAY": gateway}
         usage = "users, users_online, channels, members, calls_last_day"
         await eventually(
             lambda: stack.sql(f"SELECT {usage} FROM app_usage WHERE app = '{app.id}'") == [["3", "2", "1", "2", "3"]], "the numbers follow")
@@ -95,3 +97,25 @@ async def test_each_query_of_the_page_finds_what_happened(stack: Stack, people):
 def test_the_read_only_role_sees_no_secrets_and_changes_nothing(stack: Stack, secret: str):
     with pytest.raises(AssertionError, match="permission denied"):
         stack.sql(READER + secret)
+
+
+@pytest.mark.parametrize(("bound", "code"), [("60000", 0), ("0", 1)])
+def test_the_benchmark_asks_every_view_and_judges_by_its_bound(stack: Stack, bound: str, code: int):
+    """With few rows, so that its times say nothing; `make bench-psql` is the measurement."""
+    name = unique("bench").replace("-", "_")
+    url = f"{stack.endpoints['postgres']['url'].rpartition('/')[0]}/{name}"
+    stack.sql(f"CREATE DATABASE {name}")
+    try:
+        migrated = run_program(str(BINARIES / "heliographctl"), "migrate", HELIOGRAPH_POSTGRES_URL=url)
+        assert migrated.returncode == 0, migrated.stderr
+        size = ("--users", "2000", "--channels", "200", "--calls", "2000")
+        done = run_program("Benchmarks/run", "psql", *size, "--bound", bound, HELIOGRAPH_BENCH_POSTGRES=url)
+    finally:
+        stack.sql(f"DROP DATABASE {name}")
+    assert done.returncode == code, done.stderr
+    result = json.loads(done.stdout.splitlines()[-1])
+    views = {row[0] for row in stack.sql("SELECT viewname FROM pg_views WHERE schemaname = 'public'")}
+    assert {asked.partition(":")[0] for asked in result["ms"]} == views | {"Docs/psql.md"}
+    # Two queries of each view at least: its beginning, and what is asked of it.
+    assert len(result["ms"]) >= 2 * len(views) + len(queries())
+    assert done.stderr.count(f"not under {bound}") == (len(result["ms"]) if code else 0)

@@ -55,12 +55,14 @@ import Testing
         try await pool.query("GRANT SELECT ON calls TO reader")
         try await pool.query("GRANT INSERT ON calls TO PUBLIC")
         let before = try await Self.files(of: "calls", pool)
+        let divided = Migrations(pool: pool, level: 1, migrations: Array(Migration.all.prefix(16)))
         #expect(
-            try await Migrations(pool: pool, level: 1).apply()
-                .starts(with: ["0014_calls_bound", "0015_calls_bound_validated", "0016_calls_by_month"]))
+            try await divided.apply()
+                == ["0014_calls_bound", "0015_calls_bound_validated", "0016_calls_by_month"])
         // One index less, because a key of the app and the id alone is not possible any more; no other file has changed.
         let after = try await Self.files(of: "calls_before", pool)
         #expect(before.count == 6 && after.count == 5 && Set(after).isSubset(of: before))
+        _ = try await Migrations(pool: pool, level: 1).apply()
         #expect(try await Self.rows(of: "calls_before", pool) == ["now", "old"])
         #expect(try await Self.rows(of: "calls_rest", pool) == ["far"])
         #expect(try await Self.rows(of: "call_log", pool) == ["far", "now", "old"])

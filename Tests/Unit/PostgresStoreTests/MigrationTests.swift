@@ -8,7 +8,8 @@ import Testing
         let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
         let files = try FileManager.default.contentsOfDirectory(atPath: "/\(root)/Shared/PostgresStore/Migrations")
         #expect(files.sorted() == Migration.all.map { "\($0.name).sql" })
-        #expect(Migration.all.map(\.number) == (1...Int64(files.count)).map { $0 })
+        // Numbers are given out before the files are written, so there may be gaps.
+        #expect(zip(Migration.all, Migration.all.dropFirst()).allSatisfy { $0.number < $1.number })
         for migration in Migration.all {
             let digits = String(migration.number)
             #expect(migration.name.hasPrefix(String(repeating: "0", count: 4 - digits.count) + digits + "_"))
