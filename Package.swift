@@ -185,6 +185,10 @@ let package = Package(
                 unixSignals,
             ],
             path: "Shared/ServiceKit", swiftSettings: strict),
+        .target(
+            name: "WebhookClient",
+            dependencies: ["SignalingProtocol", "SignalingTokens", nioCore, nioPosix, nioHTTP1, nioSSL],
+            path: "Shared/WebhookClient", swiftSettings: strict),
         .target(name: "CAgoraEcode", path: "Shared/CAgoraEcode"),
         .target(
             name: "SignalingClient",
@@ -224,8 +228,8 @@ let package = Package(
         + service(
             "Gateway", folder: "Gateway", logic: ["ClusterState", "SignalingTokens", "SignalingWire", deques],
             server: [
-                "GatewayAPIServer", "WebSocketWire", "RedisStore", "MessageStore", nioCore, nioPosix, nioHTTP1, nioSSL,
-                deques,
+                "GatewayAPIServer", "WebSocketWire", "WebhookClient", "RedisStore", "MessageStore", nioCore, nioPosix,
+                nioHTTP1, nioSSL, deques,
             ],
             main: [lifecycle])
         + [
@@ -261,8 +265,8 @@ let package = Package(
             "SIPBridge", folder: "SIPBridge", logic: ["SignalingTokens"],
             server: ["CRe", "RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
         + service(
-            "Webhooks", folder: "Webhooks", logic: ["SignalingTokens"],
-            server: ["RedisStore", "PostgresStore", "ClusterService", nioCore, nioPosix, nioHTTP1, nioSSL])
+            "Webhooks", folder: "Webhooks",
+            server: ["RedisStore", "PostgresStore", "ClusterService", "WebhookClient"])
         + [
             unitTests("SignalingProtocol"),
             unitTests("SignalingTokens", ["SignalingProtocol"]),
@@ -297,8 +301,7 @@ let package = Package(
             unitTests("ChannelStateLogic", ["SignalingProtocol"]),
             unitTests("InvitationLogic", ["ClusterState", "SignalingProtocol"]),
             unitTests("WebhooksLogic", ["SignalingProtocol"]),
-            unitTests("CMedia"),
-            unitTests("MediaLogic", ["SignalingProtocol"]),
+            unitTests("WebhookClient", ["SignalingProtocol", nioCore, nioPosix]),
             unitTests("SIPBridgeLogic", ["SignalingProtocol"]),
             unitTests("SIPBridgeServer", ["SIPBridgeLogic", "PostgresStore", "SignalingProtocol", "TestKit"]),
             unitTests(

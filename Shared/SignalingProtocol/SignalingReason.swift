@@ -59,6 +59,8 @@ extension SignalingReason {
     public static let replaced = Self(rawValue: "replaced")
     /// The word of gateways for a session replaced by a newer login.
     public static let kick = Self(rawValue: "kick")
+    /// The app's server does not allow the login, the join or the message.
+    public static let denied = Self(rawValue: "denied")
 }
 
 /// Arguments.

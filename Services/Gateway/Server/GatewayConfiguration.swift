@@ -53,6 +53,9 @@ package struct GatewayConfiguration: Sendable {
     /// The longest time that a message may wait for its receiver, whatever its sender asks for; whole seconds.
     package var messageTimeToLiveBound = Duration.seconds(Limits.messageTimeToLive)
 
+    /// A PEM file with authorities that vouch for apps' servers, besides the system's.
+    package var hooksAuthorityFile: String?
+
     /// The server API; nil: it is off.
     var api: APIConfiguration?
 
@@ -90,6 +93,9 @@ extension GatewayConfiguration {
         readBounds(&environment)
         readNetworks(&environment)
         readSessions(&environment)
+        hooksAuthorityFile = environment.optional(
+            "GATEWAY_HOOKS_TLS_AUTHORITY",
+            "PEM file of who vouches for the servers of before-hooks, besides the system's")
         api = APIConfiguration.read(&environment)
         readTestEcho(&environment)
         readTLS(&environment)

@@ -84,6 +84,20 @@ struct GatewayMetrics: Sendable {
         "heliograph_gateway_unsettled_joins_total",
         "Joins without an answer, after which the gateway had to ask in which channel the session is.")
 
+    // MARK: Before-hooks
+
+    let hookAnswers = CounterSet<HookOutcome>(
+        "heliograph_gateway_hook_answers_total", "Valid answers of apps' servers to before-hooks.", label: "answer")
+    let hookFailures = CounterSet<HookFailure>(
+        "heliograph_gateway_hook_failures_total",
+        "Before-hooks without a valid answer; the app's setting decided what happened.", label: "cause")
+    let hookDuration = Histogram(
+        "heliograph_gateway_hook_duration_seconds", "Time from asking an app's server to its answer or failure.")
+    let hooksUnderWay = Gauge(
+        "heliograph_gateway_hooks_pending", "Questions to apps' servers that wait for their answers.")
+    let hooksOpen = Gauge(
+        "heliograph_gateway_hooks_open", "Apps whose servers are left alone for a while because questions failed.")
+
     // MARK: Messages and deliveries
 
     let channels = Gauge("heliograph_gateway_channels", "Channels with members at this gateway.")
@@ -119,6 +133,8 @@ struct GatewayMetrics: Sendable {
         outputWaiting.set(loads.reduce(0) { $0 + $1.outputBytes })
         requests.set(loads.reduce(0) { $0 + $1.requests })
         detaches.set(loads.reduce(0) { $0 + $1.detaches })
+        hooksUnderWay.set(loads.reduce(0) { $0 + $1.hooksUnderWay })
+        hooksOpen.set(loads.reduce(0) { $0 + $1.hooksOpen })
     }
 }
 
@@ -136,6 +152,15 @@ struct ShardLoad: Sendable, Equatable {
     var requests = 0
     /// The number of lost connections of which presence has yet to be told.
     var detaches = 0
+    /// The number of questions to apps' servers that wait for their answers.
+    var hooksUnderWay = 0
+    /// The number of apps whose servers are left alone.
+    var hooksOpen = 0
+}
+
+/// The answers that are counted.
+enum HookOutcome: String, CaseIterable, Sendable {
+    case allow, deny, rewrite
 }
 
 /// The time from the arrival of calls to their answers, by what is called.

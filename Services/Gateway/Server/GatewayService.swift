@@ -9,6 +9,7 @@ package import ServiceKit
 import ServiceLifecycle
 internal import SignalingProtocol
 internal import Synchronization
+internal import WebhookClient
 
 /// The gateway process: shards, listeners, discovery, and a graceful stop that moves clients to other gateways
 /// without ending their sessions.
@@ -17,6 +18,8 @@ package final class GatewayService: Service {
     private static let appPause = Duration.seconds(30)
     private static let comparisonPause = Duration.seconds(60)
     private static let drainSteps = 20
+    /// How long the addresses of an app's server are used before its name is looked up again.
+    private static let addressesKept = Duration.seconds(5)
     /// How long a shard may take to answer a readiness check.
     private static let readinessTimeout = Duration.seconds(1)
 
@@ -26,6 +29,8 @@ package final class GatewayService: Service {
     let shards: [GatewayShard]
     let group: MultiThreadedEventLoopGroup
     private let cluster: ClusterInstance
+    /// Makes the requests to apps' servers.
+    private let hooks: WebhookTransport
     /// The shards' connections, for what concerns the process as a whole: its record and the list of gateways.
     private let redis: RedisFailover
     /// Whether clients are being disconnected, or the shards have ended; readiness checks must not use them any more.
@@ -35,7 +40,7 @@ package final class GatewayService: Service {
     /// - Parameters:
     ///   - redisReplicas: how many of Redis' replicas must have a message to a user before it is acknowledged; default 0.
     ///   - instance: this process's name in the stack; the shards' ids begin with it.
-    /// - Throws: when `redisURL` is not a Redis URL.
+    /// - Throws: when `redisURL` is not a Redis URL, or the authorities for hooks cannot be read.
     package init(
         configuration: GatewayConfiguration, redisURL: String, redisReplicas: Int = 0, instance: String, logger: Logger
     ) throws {
@@ -50,10 +55,12 @@ package final class GatewayService: Service {
         // The id is new for each run, because a restarted gateway must not be taken for the previous one. It has no
         // dots, because it becomes part of lines, whose fields are separated by dots.
         let run = "\(instance.filter { $0.isLetter || $0.isNumber })-\(SecureRandom.hex(bytes: 4))"
+        let hooks = try WebhookTransport(
+            authorityFile: configuration.hooksAuthorityFile, addressesKeptFor: Self.addressesKept)
+        self.hooks = hooks
         let process = GatewayProcess(
             configuration: configuration, redis: redis, addressLimiter: AddressLimiter(configuration, logger: logger),
-            logger: logger
-        )
+            hooks: hooks, logger: logger)
         shards = group.makeIterator().enumerated().map { index, loop in
             GatewayShard(id: GatewayID("\(run)-\(index)"), eventLoop: loop, process: process)
         }
@@ -145,6 +152,7 @@ package final class GatewayService: Service {
         isStopping.store(true, ordering: .releasing)
         await cluster.leave(on: redis)
         await eachShard(of: shards) { await $0.stop() }
+        await hooks.close()
         try await group.shutdownGracefully()
     }
 
@@ -197,7 +205,7 @@ package final class GatewayService: Service {
             tasks.addTask { await self.cluster.stay(on: self.redis) }
             tasks.addTask { await self.every(Self.sweepPause) { await $0.sweep() } }
             tasks.addTask {
-                await self.every(Self.appPause) { await $0.endSessionsOfRemovedApps() }
+                await self.every(Self.appPause) { await $0.lookAfterApps() }
             }
             tasks.addTask { await ReloadSignal.each { identity?.reload() } }
             tasks.addTask { await self.every(Self.comparisonPause) { await $0.compare() } }

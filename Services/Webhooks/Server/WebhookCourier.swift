@@ -6,6 +6,7 @@ internal import ServiceLifecycle
 internal import ServiceMetrics
 internal import SignalingProtocol
 internal import Synchronization
+internal import WebhookClient
 internal import WebhooksLogic
 
 /// Sends the events that wait: to each app one request after the other, so that they arrive in order.
@@ -16,6 +17,8 @@ final class WebhookCourier: Service {
     private static let pause = Duration.milliseconds(250)
     /// What a lease lasts longer than a request may take.
     private static let leaseMargin = Duration.seconds(3)
+    /// The bytes of an answer's body that are read; they are ignored.
+    private static let answerBytes = 65_536
 
     private let queue: WebhookQueue
     private let transport: WebhookTransport
@@ -90,10 +93,10 @@ final class WebhookCourier: Service {
                 let events = try await queue.next(app, limit: claim.webhook.batch, horizon)
                 guard !events.isEmpty else { break }
                 switch await send(events, claim) {
-                case .delivered:
+                case nil:
                     WebhooksMetrics.shared.delivered.increment(by: events.count)
                     guard try await queue.delivered(events, of: app, lease: lease) else { return }
-                case .failed(let failure):
+                case let failure?:
                     return try await failed(claim, failure)
                 }
             }
@@ -104,15 +107,20 @@ final class WebhookCourier: Service {
         }
     }
 
-    private func send(_ events: [WebhookQueue.Event], _ claim: WebhookQueue.Claim) async -> WebhookOutcome {
+    /// - Returns: why the events were not taken; nil when they were.
+    private func send(_ events: [WebhookQueue.Event], _ claim: WebhookQueue.Claim) async -> WebhookFailure? {
         let webhook = claim.webhook
         let body = WebhookRequest.body(app: webhook.app.rawValue, events: events.map(\.body))
-        let signature = WebhookRequest.signature(of: body, secret: webhook.secret, time: Int64(time(nil)))
+        let signature = WebhookSignature.header(of: body, secret: webhook.secret, time: Int64(time(nil)))
         let start = ContinuousClock.now
-        let outcome = await transport.post(
-            body, to: webhook.url, signature: signature, allowsPrivate: webhook.allowsPrivate)
+        let answer = await transport.post(
+            body, to: webhook.url, signature: signature, allowsPrivate: webhook.allowsPrivate,
+            within: configuration.timeout, answerBytes: Self.answerBytes)
         WebhooksMetrics.shared.requests.record(ContinuousClock.now - start)
-        return outcome
+        return switch answer {
+        case .success(let answer): answer.failure
+        case .failure(let failure): failure
+        }
     }
 
     private func failed(_ claim: WebhookQueue.Claim, _ failure: WebhookFailure) async throws {

@@ -1,5 +1,5 @@
 internal import ServiceMetrics
-internal import WebhooksLogic
+internal import WebhookClient
 
 /// What a webhooks process counts, besides queries.
 struct WebhooksMetrics: Sendable {

@@ -4,7 +4,7 @@ internal import Logging
 internal import PostgresStore
 internal import RedisStore
 package import SignalingProtocol
-internal import WebhooksLogic
+internal import WebhookClient
 
 /// The webhooks service: sends apps' events to their servers.
 ///
@@ -27,8 +27,7 @@ package struct WebhooksService: ServiceDeclaration {
         // A new name for each run: a lease of the process before is not this one's.
         let queue = WebhookQueue(
             pool: resources.pool, process: "\(resources.instance)-\(SecureRandom.hex(bytes: 4))")
-        let transport = try WebhookTransport(
-            timeout: configuration.timeout, authorityFile: configuration.authorityFile)
+        let transport = try WebhookTransport(authorityFile: configuration.authorityFile)
         var parts = ServiceParts<Never>(commands: CommandRouter())
         parts.background = [
             WebhookUpkeep(queue: queue, configuration: configuration, logger: resources.logger),

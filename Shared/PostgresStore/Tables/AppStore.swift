@@ -54,6 +54,20 @@ package struct AppStore: Sendable {
             ).first)
     }
 
+    /// What gateways need of an app, with its before-hook; nil when it does not exist.
+    package func settings(of id: AppID) async throws(PostgresError) -> AppSettings? {
+        let row = try await pool.query(
+            """
+            SELECT \(Self.columns), \(BeforeHookStore.columns)
+            FROM apps LEFT JOIN before_hooks h ON h.app = apps.id WHERE id = $1
+            """, [.text(id.rawValue)], within: pool.configuration.actTimeout
+        ).first
+        guard let row, let app = try Self.record(row) else { return nil }
+        return AppSettings(
+            certificate: app.certificate, tokenRequired: app.tokenRequired, limits: app.limits,
+            hook: try BeforeHook(row))
+    }
+
     /// The ids of all apps.
     package func ids() async throws(PostgresError) -> Set<AppID> {
         var ids: Set<AppID> = []

@@ -18,10 +18,15 @@ package struct AppSettings: Equatable, Sendable {
     package var tokenRequired: Bool
     /// The limits for the app's users.
     package var limits: AppLimits
+    /// The app's server that is asked before some things happen; nil for none.
+    package var hook: BeforeHook?
 
-    package init(certificate: String, tokenRequired: Bool, limits: AppLimits = AppLimits()) {
+    package init(
+        certificate: String, tokenRequired: Bool, limits: AppLimits = AppLimits(), hook: BeforeHook? = nil
+    ) {
         self.certificate = certificate
         self.tokenRequired = tokenRequired
         self.limits = limits
+        self.hook = hook
     }
 }

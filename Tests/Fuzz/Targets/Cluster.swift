@@ -74,6 +74,7 @@ extension FuzzTarget {
         record(CallAct.self), record(EndSessionCalls.self), record(DialPhone.self), record(OrderPhone.self),
         record(PhoneReport.self), record(InviteFromPhone.self), record(PhoneCall.self), record(PhoneRecord.self),
         record(PhoneAct.self), record(PhoneCallStatus.self), record(GetApp.self), record(AppSettings.self),
+        record(BeforeHook.self),
         record(AppLimits.self), record(GetAPIKey.self), record(APIKey.self), record(ListRecords.self),
         record(RecordPage.self), record(BanUser.self), record(GetBan.self), record(LiftBan.self), record(UserBan.self),
         record(ChangeUserAttribute.self),

@@ -18,6 +18,8 @@ package struct ClientSession: ~Copyable {
     var calls = CallPipeline(held: false)
     /// The session's rate limits, with the limits of its app.
     var rates = SessionRates()
+    /// What the app's server is asked before it happens; empty for most apps.
+    var hooks = HookPoints()
     /// The session's mailbox; nil until the login or resume is answered.
     var mailbox: SessionMailbox?
     /// The session's channel.
@@ -47,9 +49,15 @@ package struct ClientSession: ~Copyable {
         case .connectionLost: lose(nil, &actions)
         case .close(let closing): lose(closing, &actions)
         case .appAnswered(let answer, let session, let secret):
-            if case .success(let settings) = answer { rates.adopt(settings.limits) }
+            if case .success(let settings) = answer {
+                rates.adopt(settings.limits)
+                adopt(settings.hook?.points ?? HookPoints())
+            }
             take(login.appAnswered(answer, session: session, secret: secret, now: environment.unixTime), &actions)
         case .limits(let limits): rates.adopt(limits)
+        case .hooks(let points): adopt(points)
+        case .hookAnswered(.login, let verdict): take(login.authorized(verdict), &actions)
+        case .hookAnswered(.call(let call), let verdict): hookAnswered(call, verdict, &actions)
         case .opened(let answer): take(login.opened(answer), &actions)
         case .resumed(let answer): take(login.resumed(answer), &actions)
         case .ratesTaken(let left): goOnResuming(left, environment, &actions)

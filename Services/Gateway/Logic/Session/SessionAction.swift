@@ -68,6 +68,8 @@ package enum SessionAction: Equatable, Sendable {
 
     /// Request the app's settings.
     case askApp(AppID)
+    /// Ask the app's server whether something may happen. Indirect, because a login's question would enlarge each action.
+    indirect case askHook(HookQuestion)
     /// Open this session in presence.
     case open(ConnectionStateMachine.Session)
     /// Move this session to this gateway, and request its app's limits.

@@ -22,6 +22,10 @@ package enum SessionEvent: Sendable {
     case appAnswered(Result<AppSettings, SignalingError>, session: SessionID, secret: String)
     /// The limits of the app whose session is being resumed.
     case limits(AppLimits)
+    /// What the app's server is asked about from now on.
+    case hooks(HookPoints)
+    /// The verdict on the question of ``SessionAction/askHook(_:)``.
+    indirect case hookAnswered(HookQuestion, HookVerdict)
     /// The reply to ``SessionAction/open(_:)``.
     case opened(Result<SessionOpened, SignalingError>)
     /// The reply to ``SessionAction/resume(_:)``.

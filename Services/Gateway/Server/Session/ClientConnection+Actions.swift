@@ -36,7 +36,8 @@ extension ClientConnection {
         case .show(let events): channel?.fanout.show(events, to: self)
         case .continueIDs(let id): channel?.fanout.continueIDs(after: id, for: self)
         case .cutOff: cutOff(.heldEvents, on: shard)
-        case .askApp, .open, .resume, .endSession, .logOut, .loadMailbox, .loadMailboxLater, .clearMailbox, .subscribe,
+        case .askApp, .askHook, .open, .resume, .endSession, .logOut, .loadMailbox, .loadMailboxLater, .clearMailbox,
+            .subscribe,
             .join, .leave, .readLog, .undoJoin, .askMembership, .settleLater:
             ask(action, on: shard)
         }

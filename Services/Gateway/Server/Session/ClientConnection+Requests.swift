@@ -15,6 +15,7 @@ extension ClientConnection {
     func ask(_ action: SessionAction, on shard: isolated GatewayShard) {
         switch action {
         case .askApp(let app): askApp(app, on: shard)
+        case .askHook(let question): askHook(question, on: shard)
         case .open(let session): open(session, on: shard)
         case .resume(let session): resume(session, on: shard)
         case .endSession(let session, let user): endSession(session, of: user, on: shard)
@@ -55,8 +56,21 @@ extension ClientConnection {
     private func askApp(_ app: AppID, on shard: isolated GatewayShard) {
         loginDeadline = .now + shard.environment.callTimeout
         shard.apps.find(app) { [self] settings in
+            if case .success(let settings) = settings { shard.adopt(settings.hook, of: app) }
             let (session, secret) = shard.nameSession()
             handle(.appAnswered(settings, session: session, secret: secret), on: shard)
+        }
+    }
+
+    /// Asks the app's server; what is asked about has its own time limit too.
+    private func askHook(_ question: HookQuestion, on shard: isolated GatewayShard) {
+        let end =
+            switch question {
+            case .login: loginDeadline.deadline
+            case .call(let call): deadline(of: call.ticket, on: shard)
+            }
+        shard.hooks.ask(question, address: address, until: end) { [self] verdict in
+            handle(.hookAnswered(question, verdict), on: shard)
         }
     }
 
@@ -71,10 +85,15 @@ extension ClientConnection {
         let id = session.line.session
         loginDeadline = .now + shard.environment.callTimeout
         shard.awaitResume(of: id, on: self)
-        shard.apps.find(session.user.app) { [self] settings in
+        let app = session.user.app
+        handle(.hooks(shard.hooks.points(of: app)), on: shard)
+        shard.apps.find(app) { [self] settings in
             // The session is valid whether or not its app is known; without the app's settings the default limits
-            // apply.
-            if case .success(let settings) = settings { handle(.limits(settings.limits), on: shard) }
+            // apply, and the hook of which the shard knows.
+            guard case .success(let settings) = settings else { return }
+            shard.adopt(settings.hook, of: app)
+            handle(.limits(settings.limits), on: shard)
+            handle(.hooks(shard.hooks.points(of: app)), on: shard)
         }
         let command = ResumeSession(gateway: shard.id, line: session.line)
         shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in

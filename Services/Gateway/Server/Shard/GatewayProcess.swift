@@ -1,5 +1,6 @@
 internal import Logging
 internal import RedisStore
+internal import WebhookClient
 
 /// What the shards of one gateway process have in common.
 struct GatewayProcess: Sendable {
@@ -7,5 +8,7 @@ struct GatewayProcess: Sendable {
     let redis: RedisConfiguration
     /// Counts what clients do by address.
     let addressLimiter: AddressLimiter
+    /// Makes the requests to apps' servers.
+    var hooks = WebhookTransport()
     let logger: Logger
 }

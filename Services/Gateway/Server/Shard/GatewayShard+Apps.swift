@@ -2,12 +2,24 @@ internal import GatewayLogic
 internal import Logging
 internal import SignalingProtocol
 
-/// Handles the removal of apps.
+/// Handles the removal of apps, and changes of their hooks.
 extension GatewayShard {
-    /// Ends the sessions of apps that the operator has removed.
-    func endSessionsOfRemovedApps() {
-        for app in Set(sessions.values.compactMap { $0.session.held?.line.user.app }) {
+    /// Takes an app's hook, as its settings have it, and tells the app's sessions of a change.
+    func adopt(_ hook: BeforeHook?, of app: AppID) {
+        guard hooks.adopt(hook, of: app) else { return }
+        let points = hooks.points(of: app)
+        for connection in sessions.values where connection.session.user?.app == app {
+            connection.handle(.hooks(points), on: self)
+        }
+    }
+
+    /// Ends the sessions of apps that the operator has removed, and follows changes of the others' hooks.
+    func lookAfterApps() {
+        let present = Set(sessions.values.compactMap { $0.session.held?.line.user.app })
+        hooks.forget(except: present)
+        for app in present {
             apps.find(app) { [self] answer in
+                if case .success(let settings) = answer { adopt(settings.hook, of: app) }
                 guard case .failure(let error) = answer, error.reason == .unknownApp else { return }
                 let ended = sessions.values.filter { $0.session.held?.line.user.app == app }
                 logger.notice(

@@ -78,6 +78,7 @@ extension GatewayShard {
     var load: ShardLoad {
         ShardLoad(
             connections: connections.count, sessions: sessions.count, channels: channels.count,
-            outputBytes: output.waiting, requests: sender.pendingCount, detaches: detaching.count)
+            outputBytes: output.waiting, requests: sender.pendingCount, detaches: detaching.count,
+            hooksUnderWay: hooks.underWay, hooksOpen: hooks.openCount)
     }
 }

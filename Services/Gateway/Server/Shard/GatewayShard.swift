@@ -27,6 +27,8 @@ actor GatewayShard {
     let mailboxes: MailboxBatch
     let sender: CommandSender
     let apps: AppDirectory
+    /// Asks apps' servers.
+    let hooks: HookDesk
     let environment: ShardEnvironment
     /// Receives publications for this shard and its channels.
     private lazy var subscriber = makeSubscriber()
@@ -95,6 +97,7 @@ actor GatewayShard {
         mailboxes = MailboxBatch(connection: redis, gateway: id)
         sender = CommandSender(sender: .gateway(id), connection: redis, logger: logger)
         apps = AppDirectory(sender: sender)
+        hooks = HookDesk(transport: process.hooks, eventLoop: eventLoop, logger: logger)
         environment = ShardEnvironment(configuration, redis: redis)
         senders = SenderTrust(
             leaseTime: redis.bus.flavour == .single ? nil : LocalTime.Span(GatewayID.fleet.timeToLive))

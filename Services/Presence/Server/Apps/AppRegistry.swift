@@ -24,9 +24,7 @@ actor AppRegistry {
     /// Reads the table `apps`; settings are at most a second old.
     init(store: AppStore) {
         records = CachedRecords { app async throws(PostgresError) in
-            try await store.find(app).map {
-                AppSettings(certificate: $0.certificate, tokenRequired: $0.tokenRequired, limits: $0.limits)
-            }
+            try await store.settings(of: app)
         }
         readIDs = { () async throws(PostgresError) in try await store.ids() }
     }

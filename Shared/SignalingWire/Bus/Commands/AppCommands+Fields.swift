@@ -11,7 +11,7 @@ extension AppSettings: FieldRecord {
         self.init(
             certificate: try fields.field("certificate", \.certificate),
             tokenRequired: try fields.field("required", \.tokenRequired),
-            limits: try fields.fields(of: \.limits))
+            limits: try fields.fields(of: \.limits), hook: try fields.optionalFields(of: \.hook, with: "hook"))
     }
 }
 

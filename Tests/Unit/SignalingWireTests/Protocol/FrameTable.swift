@@ -92,7 +92,7 @@ enum FrameTable {
                 Refusal(.alreadyLoggedIn, "already_logged_in", "the connection has a session"),
                 Refusal(.loginOther, "rate_limited", "too many failed logins from this address"),
                 Refusal(.loginOther, "overloaded", "too many unknown apps are asked for; try again"),
-            ],
+            ] + FunctionTable.hookRefusals(.loginOther, "login"),
             examples: ["login-web", "login-push", "login-python", "login-oldest"],
             answers: ["login-ok", "login-ok-push", "login-failed"]),
         ClientFrameDeclaration(

@@ -77,6 +77,14 @@ enum FunctionTable {
     static let messageRate = Refusal(
         .messageOther, "rate_limited", "more than \(Limits.messagesPerSecond) such messages a second")
 
+    /// What the app's before-hook refuses.
+    static func hookRefusals(_ code: SignalingCode, _ what: String) -> [Refusal] {
+        [
+            Refusal(code, "denied", "the app's server does not allow the \(what)"),
+            Refusal(code, "unavailable", "the app's server, which must allow the \(what), gave no answer; try again"),
+        ]
+    }
+
     static let memoryFull = Refusal(.failed, "memory_full", "Redis' memory is nearly full; try again later")
 
     static let nulCharacter = Refusal(

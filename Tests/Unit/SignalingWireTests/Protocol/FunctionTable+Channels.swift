@@ -40,7 +40,7 @@ extension FunctionTable {
                 actRate,
                 Refusal(.joinOther, "special_channel", "the app has closed the special channels to its clients"),
                 Refusal(.joinOther, "superseded", "the session has joined another channel meanwhile"),
-            ],
+            ] + hookRefusals(.joinOther, "join"),
             calls: ["channel-join"], answers: ["reply-joined", "reply-joined-alone"]),
         FunctionDeclaration(
             name: "channel_leave",

@@ -46,7 +46,7 @@ extension FunctionTable {
                     "\(Limits.mailboxEntries) messages or \(Limits.mailboxBytes) bytes wait for the receiver; or "
                         + "half of them, "
                         + "and a quarter from this sender"),
-            ],
+            ] + hookRefusals(.messageOther, "message"),
             calls: ["user-sendmsg-web", "user-sendmsg-python"]),
         FunctionDeclaration(
             name: "channel_sendmsg",
@@ -67,7 +67,7 @@ extension FunctionTable {
                 Refusal(.messageOther, "not_member", "the sender is not in the channel"),
                 Refusal(.wrongParameter, "special_channel", "only the system sends messages in the special channels"),
                 memoryFull,
-            ],
+            ] + hookRefusals(.messageOther, "message"),
             calls: ["channel-sendmsg", "channel-sendmsg-force"]),
     ]
 

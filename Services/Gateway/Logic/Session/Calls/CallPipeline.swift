@@ -80,6 +80,8 @@ package struct CallPipeline: ~Copyable {
     private var isHeld: Bool
     /// Whether ``regulateReading()`` has decided last that the client is not read from.
     private var isReadingPaused = false
+    /// Whether messages do not overlap either, because each of them waits for the app's server.
+    package var isSerial = false
     /// Whether calls are held back because the client does not read the answers.
     package var isPaused = false
 
@@ -102,7 +104,7 @@ package struct CallPipeline: ~Copyable {
 
     /// Adds a call behind those that wait, or marks it as started.
     package mutating func enter(_ call: inout QueuedCall) -> Entry {
-        if waiting.isEmpty, mayStart(call.ticket.ordering) {
+        if waiting.isEmpty, mayStart(call.ticket) {
             markStarted(&call.ticket)
             return .start
         }
@@ -152,7 +154,7 @@ package struct CallPipeline: ~Copyable {
     }
 
     /// Whether ``next()`` would return a call.
-    package var mayStartNext: Bool { waiting.first.map { mayStart($0.ticket.ordering) } ?? false }
+    package var mayStartNext: Bool { waiting.first.map { mayStart($0.ticket) } ?? false }
 
     /// Decides whether to read from the client: not while it leaves answers unread, or too many bytes of calls wait.
     /// - Returns: the decision if it has changed, else nil.
@@ -169,20 +171,25 @@ package struct CallPipeline: ~Copyable {
         bytesThatWait = 0
     }
 
-    private func mayStart(_ ordering: Ordering) -> Bool {
+    /// How a call that is started now overlaps with others.
+    private func presentOrdering(_ ticket: CallTicket) -> Ordering { isSerial ? .exclusive : ticket.ordering }
+
+    private func mayStart(_ ticket: CallTicket) -> Bool {
         guard !isHeld, !isPaused, !exclusiveInFlight else { return false }
-        return switch ordering {
+        return switch presentOrdering(ticket) {
         case .message: true
         case .exclusive: nextMessage == nextAnswer
         }
     }
 
     private mutating func markStarted(_ ticket: inout CallTicket) {
-        switch ticket.ordering {
+        switch presentOrdering(ticket) {
         case .message:
             ticket.number = nextMessage
             nextMessage = Self.number(after: nextMessage)
-        case .exclusive: exclusiveInFlight = true
+        case .exclusive:
+            ticket.number = -1
+            exclusiveInFlight = true
         }
     }
 

@@ -66,7 +66,7 @@ extension ClientSession {
         switch call.act {
         case .sendMessage:
             let bounds = CallBounds(mailbox: rates.limits)
-            actions.append(.perform(StartedCall(call, ticket, by: active, within: bounds)))
+            send(StartedCall(call, ticket, by: active, within: bounds), &actions)
         case .queryStatus, .setAttribute, .getAttribute, .listAttributes, .countMembers, .queryMember, .listMembers,
             .call:
             actions.append(.perform(StartedCall(call, ticket, by: active)))
@@ -76,7 +76,7 @@ extension ClientSession {
                 return refuseSpecial(ticket, .wrongParameter, "only the system may send to this channel", &actions)
             }
             let bounds = CallBounds(channelPerSecond: rates.limits.channelMessagesPerSecond)
-            actions.append(.perform(StartedCall(call, ticket, by: active, within: bounds)))
+            send(StartedCall(call, ticket, by: active, within: bounds), &actions)
         case .changeAttributes(let name, _):
             // The service publishes the change before it replies, but the client that made it must see the answer
             // first.
@@ -93,8 +93,39 @@ extension ClientSession {
             guard name.special == nil || (rates.areLimitsKnown && rates.limits.specialChannelsOpen) else {
                 return refuseSpecial(ticket, .joinOther, "the app does not let clients join this channel", &actions)
             }
+            guard !hooks.contains(.join) else {
+                return actions.append(.askHook(.call(StartedCall(call, ticket, by: active))))
+            }
             join(RequestedJoin(ticket: ticket, name: name), active, &actions)
         case .leave(let name): leave(name, ticket, active, &actions)
+        }
+    }
+
+    /// From now on the app's server is asked about these. While it is asked about a message, those after it wait.
+    mutating func adopt(_ points: HookPoints) {
+        hooks = points
+        calls.isSerial = points.contains(.send)
+    }
+
+    /// Sends a message, or asks the app's server first.
+    private func send(_ message: StartedCall, _ actions: inout SessionActions) {
+        actions.append(hooks.contains(.send) ? .askHook(.call(message)) : .perform(message))
+    }
+
+    /// Does what the app's server was asked about, or refuses it.
+    mutating func hookAnswered(_ call: StartedCall, _ verdict: HookVerdict, _ actions: inout SessionActions) {
+        // The session has ended meanwhile, and its calls with it.
+        guard let active = login.active else { return }
+        var call = call
+        switch verdict {
+        case .refused(let error): return answered(call.ticket, .failure(error), &actions)
+        case .goesOnWith(let text): call.act = call.act.rewritten(text)
+        case .goesOn: break
+        }
+        if case .join(let name) = call.act {
+            join(RequestedJoin(ticket: call.ticket, name: name), active, &actions)
+        } else {
+            actions.append(.perform(call))
         }
     }
 

@@ -15,7 +15,7 @@ package struct StartedCall: Equatable, Sendable {
     /// The id that the client gave a message, if any.
     package let messageID: String?
     /// The function and its arguments.
-    package let act: ClientCall.Act
+    package internal(set) var act: ClientCall.Act
 
     /// Creates the call of a session whose turn has come.
     init(_ call: ClientCall, _ ticket: CallTicket, by session: ActiveSession, within bounds: CallBounds = CallBounds())

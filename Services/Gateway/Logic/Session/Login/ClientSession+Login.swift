@@ -30,6 +30,7 @@ extension ClientSession {
     mutating func take(_ action: ConnectionStateMachine.Action, _ actions: inout SessionActions) {
         switch action {
         case .askApp(let app): actions.append(.askApp(app))
+        case .askHook(let question): actions.append(.askHook(question))
         case .open(let session):
             // Bound before presence knows the session, because a message to it may be published before the reply
             // arrives.
@@ -163,6 +164,6 @@ extension SignalingError {
     /// Whether a login failed because of what the client sent, not because of the cluster's state.
     fileprivate var isOfTheLogin: Bool {
         code == .loginTokenWrong || code == .loginTokenExpired || code == .invalidUser
-            || (code == .loginRejected && reason == .unknownApp)
+            || (code == .loginRejected && reason == .unknownApp) || reason == .denied
     }
 }

@@ -13,6 +13,8 @@ extension ConnectionStateMachine {
     package enum Action: Equatable, Sendable {
         /// Request the app's settings, then call ``appAnswered(_:session:secret:now:)``.
         case askApp(AppID)
+        /// Ask the app's server, then call ``authorized(_:)``.
+        case askHook(HookQuestion)
         /// Open this session in presence, then call ``opened(_:)``.
         case open(Session)
         /// Move this session to this gateway, then call ``resumed(_:)``.

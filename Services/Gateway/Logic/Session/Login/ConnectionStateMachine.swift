@@ -6,8 +6,10 @@ package struct ConnectionStateMachine: ~Copyable {
     private enum State {
         /// No login was attempted. Goes to `authenticating`, `resuming`, `closed`.
         case fresh
-        /// Waiting for the app's settings. Goes to `opening`, `closed`.
+        /// Waiting for the app's settings. Goes to `authorizing`, `opening`, `closed`.
         case authenticating(Login)
+        /// Waiting for the app's server to allow the login. Goes to `opening`, `closed`.
+        case authorizing(Session)
         /// Presence is opening the new session. Goes to `active`, `closed`, `orphaned`.
         case opening(Session)
         /// Presence is moving an existing session to this gateway; `after` as in ``lineLogin(_:after:)``. Goes to
@@ -50,7 +52,7 @@ package struct ConnectionStateMachine: ~Copyable {
     package var active: ActiveSession? {
         switch state {
         case .active(let active), .loggingOut(let active, _): active
-        case .fresh, .authenticating, .opening, .resuming, .orphaned, .closed: nil
+        case .fresh, .authenticating, .authorizing, .opening, .resuming, .orphaned, .closed: nil
         }
     }
 
@@ -69,7 +71,7 @@ package struct ConnectionStateMachine: ~Copyable {
     package var isOver: Bool {
         switch state {
         case .orphaned, .closed: true
-        case .fresh, .authenticating, .opening, .resuming, .active, .loggingOut: false
+        case .fresh, .authenticating, .authorizing, .opening, .resuming, .active, .loggingOut: false
         }
     }
 
@@ -78,7 +80,7 @@ package struct ConnectionStateMachine: ~Copyable {
     package var takesCalls: Bool {
         switch state {
         case .active, .loggingOut, .resuming: true
-        case .fresh, .authenticating, .opening, .orphaned, .closed: false
+        case .fresh, .authenticating, .authorizing, .opening, .orphaned, .closed: false
         }
     }
 
@@ -115,12 +117,29 @@ package struct ConnectionStateMachine: ~Copyable {
         guard case .authenticating(let login) = state else { return .none }
         let line = Line(user: login.user, session: session, secret: secret)
         var session = Session(line: line, device: login.device, push: login.push)
+        let settings: AppSettings
         do {
-            session.tokenExpiry = try Self.checkToken(
-                login.token, user: login.user, settings: answer.get(), now: now)
+            settings = try answer.get()
+            session.tokenExpiry = try Self.checkToken(login.token, user: login.user, settings: settings, now: now)
         } catch {
             return refuse(error)
         }
+        guard settings.hook?.points.contains(.login) == true else { return open(session) }
+        state = .authorizing(session)
+        return .askHook(.login(login.user, token: login.token, device: login.device))
+    }
+
+    /// Takes the verdict of the app's server.
+    package mutating func authorized(_ verdict: HookVerdict) -> Action {
+        // The connection was lost meanwhile.
+        guard case .authorizing(let session) = state else { return .none }
+        return switch verdict {
+        case .goesOn, .goesOnWith: open(session)
+        case .refused(let error): refuse(error)
+        }
+    }
+
+    private mutating func open(_ session: Session) -> Action {
         state = .opening(session)
         bound = session.line.session
         return .open(session)
@@ -141,7 +160,8 @@ package struct ConnectionStateMachine: ~Copyable {
         case (.orphaned(let session), _):
             state = .closed(nil)
             return .detach(session)
-        case (.fresh, _), (.authenticating, _), (.resuming, _), (.active, _), (.loggingOut, _), (.closed, _):
+        case (.fresh, _), (.authenticating, _), (.authorizing, _), (.resuming, _), (.active, _), (.loggingOut, _),
+            (.closed, _):
             return .none
         }
     }
@@ -176,7 +196,8 @@ package struct ConnectionStateMachine: ~Copyable {
         case (.orphaned(let session), _):
             state = .closed(nil)
             return .detach(session)
-        case (.fresh, _), (.authenticating, _), (.opening, _), (.active, _), (.loggingOut, _), (.closed, _):
+        case (.fresh, _), (.authenticating, _), (.authorizing, _), (.opening, _), (.active, _), (.loggingOut, _),
+            (.closed, _):
             return .none
         }
     }
@@ -195,7 +216,7 @@ package struct ConnectionStateMachine: ~Copyable {
     private mutating func refuseSecond(isResume: Bool) -> Action {
         switch state {
         case .active, .loggingOut: return .refuseSecond(isResume: isResume)
-        case .authenticating, .opening, .resuming:
+        case .authenticating, .authorizing, .opening, .resuming:
             // More than one refusal would tell the client nothing new.
             if second == .none { second = isResume ? .resume : .login }
             return .none
@@ -218,7 +239,7 @@ package struct ConnectionStateMachine: ~Copyable {
     /// - Parameter ending: how the connection ends.
     package mutating func superseded(_ ending: Ending) -> Action {
         switch state {
-        case .fresh, .authenticating, .opening, .resuming, .active, .loggingOut: return end(ending)
+        case .fresh, .authenticating, .authorizing, .opening, .resuming, .active, .loggingOut: return end(ending)
         case .orphaned:
             // There is neither a connection to close nor a session to detach.
             state = .closed(nil)
@@ -236,7 +257,7 @@ package struct ConnectionStateMachine: ~Copyable {
         case .opening(let session), .resuming(let session, _):
             state = .orphaned(session)
             return .none
-        case .fresh, .authenticating:
+        case .fresh, .authenticating, .authorizing:
             state = .closed(nil)
             return .none
         case .orphaned, .closed:

@@ -62,6 +62,24 @@ import Testing
         )
     }
 
+    @Test func anAppsHookFollowsItsLimits() throws {
+        let url = try #require(WebhookURL("https://a/b"))
+        var hook = BeforeHook(url: url, secret: "s", points: HookPoints([.send, .login]))
+        hook.failsOpen = true
+        let without = AppSettings(certificate: "c", tokenRequired: true)
+        var with = without
+        with.hook = hook
+        var (writer, plain) = (FieldWriter(), FieldWriter())
+        with.write(to: &writer)
+        without.write(to: &plain)
+        let added =
+            "4:hook11:https://a/b10:hookSecret1:s10:hookPoints10:login send12:hookDeadline4:1000"
+            + "8:hookOpen1:112:hookRequests2:6411:hookPrivate1:0"
+        #expect(writer.encoded == plain.encoded + Array(added.utf8))
+        #expect(try AppSettings(from: FieldReader(encoded: writer.encoded)) == with)
+        #expect(try AppSettings(from: FieldReader(encoded: plain.encoded)) == without)
+    }
+
     @Test func limitsThatAnOlderReleaseDoesNotWriteHaveTheirDefaults() throws {
         let older = try AppSettings(
             from: FieldReader(encoded: "11:certificate1:c8:required1:113:actsPerSecond1:7".utf8))

@@ -3,52 +3,75 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
-internal import SignalingProtocol
-internal import WebhooksLogic
+package import SignalingProtocol
+internal import Synchronization
 
-/// Makes requests to receivers: each on a connection of its own, to an address that was checked, within a time limit, without following
+/// Makes requests to apps' servers: each on a connection of its own, to an address that was checked, within a time limit, without following
 /// redirections.
-final class WebhookTransport: Sendable {
-    /// The number of look-ups of names at once: each occupies a thread for as long as it takes.
-    private static let lookups = 16
+package final class WebhookTransport: Sendable {
     /// How many of a host's addresses are tried.
     private static let addresses = 4
 
-    private let timeout: TimeAmount
-    private let tls: NIOSSLContext
+    private let tls: Mutex<NIOSSLContext?>
     private let group = MultiThreadedEventLoopGroup.singleton
-    private let resolvers = NIOThreadPool(numberOfThreads: lookups)
+    private let lookup: HostLookup
 
-    /// - Parameter authorityFile: a PEM file with authorities besides the system's; nil for none.
+    /// For requests to servers that the system's authorities vouch for.
+    /// - Parameter kept: how long a host's addresses are used before it is looked up again.
+    package init(addressesKeptFor kept: Duration = .zero) {
+        tls = Mutex(nil)
+        lookup = HostLookup(kept: kept)
+    }
+
+    /// - Parameters:
+    ///   - authorityFile: a PEM file with authorities besides the system's; nil for none.
+    ///   - kept: how long a host's addresses are used before it is looked up again.
     /// - Throws: when the file cannot be read.
-    init(timeout: Duration, authorityFile: String?) throws {
-        self.timeout = TimeAmount(timeout)
+    package init(authorityFile: String?, addressesKeptFor kept: Duration = .zero) throws {
+        tls = Mutex(try authorityFile.map { try Self.context(authorityFile: $0) })
+        lookup = HostLookup(kept: kept)
+    }
+
+    /// The context of TLS, made when it is needed first: the system's authorities take some megabytes.
+    private func context() throws -> NIOSSLContext {
+        try tls.withLock { context in
+            if let context { return context }
+            let made = try Self.context(authorityFile: nil)
+            context = made
+            return made
+        }
+    }
+
+    private static func context(authorityFile: String?) throws -> NIOSSLContext {
         var configuration = TLSConfiguration.makeClientConfiguration()
         if let authorityFile { configuration.additionalTrustRoots = [.file(authorityFile)] }
-        tls = try NIOSSLContext(configuration: configuration)
-        resolvers.start()
+        return try NIOSSLContext(configuration: configuration)
     }
 
     /// Ends the threads for look-ups, once those under way are done.
-    func close() async { try? await resolvers.shutdownGracefully() }
+    package func close() async { await lookup.close() }
 
     /// Posts JSON.
     /// - Parameters:
     ///   - signature: the value of `Heliograph-Signature`.
     ///   - allowsPrivate: whether addresses of private, loopback and link-local networks are used.
-    func post(
-        _ body: String, to url: WebhookURL, signature: String, allowsPrivate: Bool
-    ) async -> WebhookOutcome {
+    ///   - time: from the look-up of the host's name to the end of the answer.
+    ///   - answerBytes: how much of the answer's body is read.
+    package func post(
+        _ body: String, to url: WebhookURL, signature: String, allowsPrivate: Bool, within time: Duration,
+        answerBytes: Int
+    ) async -> Result<WebhookAnswer, WebhookFailure> {
         let loop = group.next()
-        let answer = loop.makePromise(of: Int.self)
-        let deadline = NIODeadline.now() + timeout
+        let answer = loop.makePromise(of: WebhookAnswer.self)
+        let handled = AnswerHandler.Promise(answer, bound: answerBytes)
+        let deadline = NIODeadline.now() + TimeAmount(time)
         let limit = loop.scheduleTask(deadline: deadline) {
             answer.fail(WebhookFailure(.timeout, "no answer in time"))
         }
         let exchange = Task {
             do {
                 let places = try await resolve(url, allowsPrivate: allowsPrivate)
-                let channel = try await connect(places, url, on: loop, answer, deadline)
+                let channel = try await connect(places, url, on: loop, handled, deadline)
                 // Whatever ends the request ends the connection.
                 answer.futureResult.whenComplete { _ in channel.close(promise: nil) }
                 try await write(body, to: url, signature, on: channel)
@@ -63,16 +86,16 @@ final class WebhookTransport: Sendable {
             exchange.cancel()
         }
         do {
-            return WebhookOutcome(status: try await answer.futureResult.get())
+            return .success(try await answer.futureResult.get())
         } catch let error as WebhookFailure {
-            return .failed(error)
+            return .failure(error)
         } catch {
-            return .failed(WebhookFailure(.broken, "the connection broke: \(Self.text(error))"))
+            return .failure(WebhookFailure(.broken, "the connection broke: \(Self.text(error))"))
         }
     }
 
     private func connect(
-        _ places: [SocketAddress], _ url: WebhookURL, on loop: any EventLoop, _ answer: EventLoopPromise<Int>,
+        _ places: [SocketAddress], _ url: WebhookURL, on loop: any EventLoop, _ answer: AnswerHandler.Promise,
         _ deadline: NIODeadline
     ) async throws -> any Channel {
         var failure = WebhookFailure(.connect, "no address")
@@ -87,16 +110,16 @@ final class WebhookTransport: Sendable {
     }
 
     private func bootstrap(
-        _ url: WebhookURL, on loop: any EventLoop, _ answer: EventLoopPromise<Int>, _ time: TimeAmount
+        _ url: WebhookURL, on loop: any EventLoop, _ answer: AnswerHandler.Promise, _ time: TimeAmount
     ) -> ClientBootstrap {
-        ClientBootstrap(group: loop).connectTimeout(time).channelInitializer { [tls] channel in
+        ClientBootstrap(group: loop).connectTimeout(time).channelInitializer { [self] channel in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
                 if url.isSecure {
                     // Numeric addresses cannot be named in the handshake; certificates are checked against them nevertheless.
                     let isNumeric = (try? SocketAddress(ipAddress: url.host, port: 0)) != nil
                     try pipeline.addHandler(
-                        NIOSSLClientHandler(context: tls, serverHostname: isNumeric ? nil : url.host))
+                        NIOSSLClientHandler(context: context(), serverHostname: isNumeric ? nil : url.host))
                 }
                 try pipeline.addHTTPClientHandlers()
                 try pipeline.addHandler(AnswerHandler(answer))
@@ -119,42 +142,16 @@ final class WebhookTransport: Sendable {
         try? await channel.writeAndFlush(HTTPClientRequestPart.end(nil)).get()
     }
 
-    /// Looks up a host, and keeps the addresses that may be used. The connection goes to one of these, not to the name: a name that leads
-    /// elsewhere the next moment does not matter.
+    /// A host's addresses that may be used. The connection goes to one of these, not to the name: a name that leads elsewhere the next
+    /// moment does not matter.
     private func resolve(_ url: WebhookURL, allowsPrivate: Bool) async throws -> [SocketAddress] {
-        let found = try await resolvers.runIfActive { Self.lookUp(url.host, url.port) }
+        let found = try await lookup.addresses(of: url.host, url.port)
         guard !found.isEmpty else { throw WebhookFailure(.name, "the host's name has no address") }
         let usable = found.filter { allowsPrivate || AddressRule.isPublic(Self.bytes(of: $0)) }
         guard !usable.isEmpty else {
             throw WebhookFailure(.address, "the host is in a private, loopback or link-local network")
         }
         return Array(usable.prefix(Self.addresses))
-    }
-
-    private static func lookUp(_ host: String, _ port: Int) -> [SocketAddress] {
-        var hints = addrinfo()
-        hints.ai_family = AF_UNSPEC
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        var list: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(host, String(port), &hints, &list) == 0 else { return [] }
-        defer { freeaddrinfo(list) }
-        var found: [SocketAddress] = []
-        var next = list
-        while let entry = next?.pointee {
-            switch entry.ai_family {
-            case AF_INET:
-                entry.ai_addr.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-                    found.append(SocketAddress($0.pointee))
-                }
-            case AF_INET6:
-                entry.ai_addr.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
-                    found.append(SocketAddress($0.pointee))
-                }
-            default: break
-            }
-            next = entry.ai_next
-        }
-        return found
     }
 
     private static func bytes(of address: SocketAddress) -> [UInt8] {
@@ -175,26 +172,35 @@ final class WebhookTransport: Sendable {
     }
 }
 
-/// Takes the status of an answer. Of its body only a bounded part is read, and ignored.
+/// Takes an answer: its status, and a bounded part of its body.
 private final class AnswerHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
-    /// The bytes of an answer's body that are read.
-    private static let bodyBytes = 65_536
+    /// What becomes of the answer, and how much of its body is read.
+    struct Promise: Sendable {
+        let promise: EventLoopPromise<WebhookAnswer>
+        let bound: Int
 
-    private let answer: EventLoopPromise<Int>
+        init(_ promise: EventLoopPromise<WebhookAnswer>, bound: Int) {
+            self.promise = promise
+            self.bound = bound
+        }
+    }
+
+    private let answer: Promise
     private var status: Int?
-    private var read = 0
+    private var body: [UInt8] = []
 
-    init(_ answer: EventLoopPromise<Int>) { self.answer = answer }
+    init(_ answer: Promise) { self.answer = answer }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head): status = Int(head.status.code)
         case .body(let part):
-            read += part.readableBytes
-            if read > Self.bodyBytes { finish() }
-        case .end: finish()
+            let room = answer.bound - body.count
+            body.append(contentsOf: part.readableBytesView.prefix(room))
+            if part.readableBytes > room { finish() }
+        case .end: finish(isWhole: true)
         }
     }
 
@@ -205,17 +211,17 @@ private final class AnswerHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if error is NIOSSLError || error is BoringSSLError {
-            answer.fail(WebhookFailure(.connect, "TLS failed"))
+            answer.promise.fail(WebhookFailure(.connect, "TLS failed"))
         }
         finish()
         context.close(promise: nil)
     }
 
-    private func finish() {
+    private func finish(isWhole: Bool = false) {
         if let status {
-            answer.succeed(status)
+            answer.promise.succeed(WebhookAnswer(status: status, body: body, isWhole: isWhole))
         } else {
-            answer.fail(WebhookFailure(.broken, "the connection ended without an answer"))
+            answer.promise.fail(WebhookFailure(.broken, "the connection ended without an answer"))
         }
     }
 }

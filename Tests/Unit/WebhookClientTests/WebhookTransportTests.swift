@@ -1,0 +1,100 @@
+import NIOCore
+import NIOPosix
+import SignalingProtocol
+import Testing
+import WebhookClient
+
+/// Requests to a server that writes fixed bytes once something has arrived, and then closes or hangs.
+@Suite struct WebhookTransportTests {
+    private static let bound = 1000
+
+    private func answer(
+        to bytes: String, thenCloses: Bool = true, allowsPrivate: Bool = true, within time: Duration = .seconds(10)
+    ) async throws -> Result<WebhookAnswer, WebhookFailure> {
+        let listening = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(FixedAnswer(bytes, thenCloses: thenCloses))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(listening.localAddress?.port)
+        let url = try #require(WebhookURL("http://127.0.0.1:\(port)/"))
+        let transport = WebhookTransport()
+        let result = await transport.post(
+            "{}", to: url, signature: "t=1,v1=0", allowsPrivate: allowsPrivate, within: time, answerBytes: Self.bound)
+        await transport.close()
+        try await listening.close()
+        return result
+    }
+
+    private func withLength(_ count: Int, _ body: String) -> String {
+        "HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n\(body)"
+    }
+
+    @Test func aWholeAnswer() async throws {
+        let body = String(repeating: "x", count: Self.bound)
+        let result = try await answer(to: withLength(Self.bound, body), thenCloses: false)
+        #expect(result == .success(WebhookAnswer(status: 200, body: Array(body.utf8))))
+    }
+
+    @Test func anAnswerThatIsTooLongIsCut() async throws {
+        let body = String(repeating: "x", count: Self.bound + 1)
+        let result = try await answer(to: withLength(Self.bound + 1, body), thenCloses: false)
+        #expect(
+            result
+                == .success(WebhookAnswer(status: 200, body: Array(body.utf8.prefix(Self.bound)), isWhole: false)))
+    }
+
+    @Test func anAnswerThatEndsEarlyIsNotWhole() async throws {
+        let result = try await answer(to: withLength(9, "half"))
+        #expect(try result.get().status == 200)
+        #expect(try !result.get().isWhole)
+    }
+
+    @Test(
+        arguments: [("", .broken), ("no HTTP\r\n\r\n", .broken), ("HTTP/1.1 20", .broken)]
+            as [(String, WebhookFailure.Cause)])
+    func noAnswer(_ bytes: String, _ cause: WebhookFailure.Cause) async throws {
+        guard case .failure(let failure) = try await answer(to: bytes) else {
+            Issue.record("there was an answer")
+            return
+        }
+        #expect(failure.cause == cause)
+    }
+
+    @Test func theTimeLimitHolds() async throws {
+        let result = try await answer(to: "HTTP/1.1 20", thenCloses: false, within: .milliseconds(100))
+        #expect(result == .failure(WebhookFailure(.timeout, "no answer in time")))
+    }
+
+    @Test func privateAddressesNeedLeave() async throws {
+        guard case .failure(let failure) = try await answer(to: withLength(2, "ok"), allowsPrivate: false) else {
+            Issue.record("a private address was asked")
+            return
+        }
+        #expect(failure.cause == .address)
+    }
+}
+
+/// Writes fixed bytes once something has arrived.
+private final class FixedAnswer: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let bytes: String
+    private let thenCloses: Bool
+    private var isDone = false
+
+    init(_ bytes: String, thenCloses: Bool) {
+        self.bytes = bytes
+        self.thenCloses = thenCloses
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        guard !isDone else { return }
+        isDone = true
+        let written = context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(string: bytes)))
+        if thenCloses { written.assumeIsolated().whenComplete { _ in context.close(promise: nil) } }
+    }
+}
