@@ -69,6 +69,7 @@ def _add_scenarios(commands, timed: argparse.ArgumentParser, beside: argparse.Ar
         ("gateways", "F1 at 1, 2 and 4 gateways"), ("joins", "joins of small and large channels"),
         ("memory", "memory per channel and member"), ("scaling", "one Redis, and clusters of 1, 3 and 6 masters"),
         ("durability", "P1 with and without waiting for a replica of Redis"),
+        ("A1", "the server API: single sends and batches, beside messages over WebSocket"),
     ):
         one = commands.add_parser(alone, parents=[timed], help=text)
         if alone == "storm":

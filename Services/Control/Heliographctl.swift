@@ -16,7 +16,7 @@ struct Heliographctl: AsyncParsableCommand {
         subcommands: [
             MigrateCommand.self, AppCommand.self, TokenCommand.self, TrunkCommand.self, NumberCommand.self,
             UserCommand.self, ChannelCommand.self, CallCommand.self, SendCommand.self, TailCommand.self,
-            TopCommand.self, KeyCommand.self, WebhookCommand.self, HookCommand.self,
+            TopCommand.self, BenchCommand.self, KeyCommand.self, WebhookCommand.self, HookCommand.self,
             HistoryCommand.self, RetentionCommand.self, WaitingCommand.self,
             BackupCommand.self, RestoreCommand.self, VersionsCommand.self, ClusterCommand.self, DoctorCommand.self,
         ])

@@ -51,7 +51,8 @@ extension UserCommand {
                     guard let entry = try await BanStore(pool: pool).set(user.key, until: end, reason: reason) else {
                         throw AppCommand.unknown(user.app)
                     }
-                    try await UserCommand.tell(user.key, until: end, version: entry.version)
+                    try await UserCommand.tell(
+                        user.key, until: end, tokens: entry.tokensUntil, version: entry.version)
                     output.show(BanOutput(entry))
                 }
             }
@@ -69,8 +70,8 @@ extension UserCommand {
         func run() async throws {
             try await Failure.reported {
                 try await Database.with { pool in
-                    let version = try await BanStore(pool: pool).lift(user.key)
-                    try await UserCommand.tell(user.key, until: 0, version: version)
+                    let entry = try await BanStore(pool: pool).lift(user.key)
+                    try await UserCommand.tell(user.key, until: 0, tokens: entry.tokensUntil, version: entry.version)
                     output.show(
                         Outcome(
                             deed: "unbanned", subject: user.account.rawValue,
@@ -102,10 +103,12 @@ extension UserCommand {
     }
 
     /// Writes a ban to Redis, from when on no session can be opened, and then ends the session; or writes the end of a ban.
-    /// - Parameter until: in Unix seconds; 0 for the end.
-    private static func tell(_ user: UserKey, until: Int64, version: Int64) async throws {
+    /// - Parameters:
+    ///   - until: in Unix seconds; 0 for the end.
+    ///   - tokens: which login tokens were revoked.
+    private static func tell(_ user: UserKey, until: Int64, tokens: Int64, version: Int64) async throws {
         try await ControlRedis.withConnection(libraries: [.presence, .streams]) { connection in
-            _ = try await connection.execute(.noting(banOf: user, until: until, version: version))
+            _ = try await connection.execute(.noting(banOf: user, until: until, tokens: tokens, version: version))
             guard until > 0 else { return }
             _ = try await connection.execute(
                 PostedCommand.command(

@@ -61,6 +61,7 @@ package struct InvitationService: ServiceDeclaration {
         let telephones = PhoneHandler(driver: calls.driver, trunks: calls.trunks, callees: calls.callees)
         var router = CommandRouter()
         router.on(CallAct.self, calls.act)
+        router.on(FindCall.self, calls.find)
         router.on(EndSessionCalls.self, calls.endCalls)
         router.on(PhoneReport.self, telephones.report)
         router.on(InviteFromPhone.self, telephones.invite)

@@ -94,6 +94,8 @@ package struct PresenceService: ServiceDeclaration {
         router.on(BanUser.self, bans.ban)
         router.on(GetBan.self, bans.find)
         router.on(LiftBan.self, bans.lift)
+        router.on(RevokeTokens.self, bans.revokeTokens)
+        router.on(GetRevokedTokens.self, bans.findRevoked)
         router.on(QueryUserStatus.self, sessions.status)
         router.on(ReassertSessions.self, reassertion.reassert)
         router.on(SetUserAttribute.self, attributes.set)

@@ -56,7 +56,10 @@ struct Migration: Equatable, Sendable {
         Migration(23, "0023_comments", PackageResources._023_comments_sql),
         Migration(24, "0024_reader", PackageResources._024_reader_sql),
         Migration(25, "0025_webhooks", PackageResources._025_webhooks_sql),
+        Migration(26, "0026_bans", PackageResources._026_bans_sql),
+        Migration(27, "0027_token_revocations", PackageResources._027_token_revocations_sql),
         Migration(28, "0028_before_hooks", PackageResources._028_before_hooks_sql),
+        Migration(29, "0029_operators_indexes", PackageResources._029_operators_indexes_sql),
     ]
 
     init(_ number: Int64, _ name: String, _ bytes: [UInt8]) {

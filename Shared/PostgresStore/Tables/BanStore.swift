@@ -6,6 +6,8 @@ package struct BanStore: Sendable {
     package struct Entry: Equatable, Sendable {
         package var user: UserKey
         package var ban: UserBan
+        /// Login tokens that end at this time or earlier are refused, in Unix seconds; 0 when none was revoked.
+        package var tokensUntil: Int64
         /// Rises with each change of the user's ban.
         package var version: Int64
         /// Whether the ban's time was not over when it was read.
@@ -17,6 +19,7 @@ package struct BanStore: Sendable {
     private static let columns = """
         app, account, floor(extract(epoch FROM until))::bigint AS until, reason,
         floor(extract(epoch FROM created_at))::bigint AS created, version,
+        floor(extract(epoch FROM tokens_until))::bigint AS tokens,
         until > clock_timestamp() AS holds
         """
 
@@ -50,17 +53,47 @@ package struct BanStore: Sendable {
     }
 
     /// Ends a user's ban. Its row stays until ``prune(limit:)``, so that Redis is told of the end again should it lose it.
-    /// - Returns: the version of the end, above those of all bans of the user before.
-    package func lift(_ user: UserKey) async throws(PostgresError) -> Int64 {
+    /// - Returns: the row, with a version above those of all bans of the user before; also when there was none.
+    package func lift(_ user: UserKey) async throws(PostgresError) -> Entry {
         let rows = try await pool.query(
             """
             WITH lifted AS (
                 UPDATE user_bans SET until = least(until, now()), version = greatest(version + 1, \(Self.now))
-                WHERE app = $1 AND account = $2 RETURNING version)
-            SELECT coalesce((SELECT version FROM lifted), \(Self.now)) AS version
+                WHERE app = $1 AND account = $2 RETURNING *)
+            SELECT \(Self.columns) FROM lifted UNION ALL
+            SELECT $1, $2, 0, '', 0, \(Self.now), 0, false WHERE NOT EXISTS (SELECT FROM lifted)
             """, [.text(user.app.rawValue), .text(user.account.rawValue)], within: pool.configuration.changeTimeout)
-        guard let row = rows.first else { throw PostgresError(.shape, "no version was returned") }
-        return try row.int64("version")
+        guard let row = rows.first, let entry = try Self.entry(row) else {
+            throw PostgresError(.shape, "no version was returned")
+        }
+        return entry
+    }
+
+    /// Revokes a user's login tokens that end at a time in Unix seconds or earlier, and those that were revoked before.
+    /// - Returns: nil when the app does not exist.
+    package func revokeTokens(of user: UserKey, until: Int64) async throws(PostgresError) -> Entry? {
+        let rows = try await pool.query(
+            """
+            INSERT INTO user_bans AS b (app, account, until, tokens_until, version)
+            SELECT $1, $2, to_timestamp(0), to_timestamp($3::bigint), \(Self.now)
+            WHERE EXISTS (SELECT FROM apps WHERE id = $1)
+            ON CONFLICT (app, account) DO UPDATE SET tokens_until = greatest(b.tokens_until, EXCLUDED.tokens_until),
+                version = greatest(b.version + 1, EXCLUDED.version)
+            RETURNING \(Self.columns)
+            """,
+            [.text(user.app.rawValue), .text(user.account.rawValue), .int(until)],
+            within: pool.configuration.changeTimeout)
+        return try rows.first.flatMap { row throws(PostgresError) in try Self.entry(row) }
+    }
+
+    /// The time until which login tokens of a user end that were revoked, in Unix seconds; 0 when none was.
+    package func tokensUntil(of user: UserKey) async throws(PostgresError) -> Int64 {
+        let rows = try await pool.query(
+            """
+            SELECT floor(extract(epoch FROM tokens_until))::bigint AS tokens FROM user_bans
+            WHERE app = $1 AND account = $2
+            """, [.text(user.app.rawValue), .text(user.account.rawValue)], within: pool.configuration.actTimeout)
+        return try rows.first?.int64("tokens") ?? 0
     }
 
     /// Bans of an app whose time is not over, by account.
@@ -85,14 +118,15 @@ package struct BanStore: Sendable {
         return try Self.entries(rows)
     }
 
-    /// Deletes the bans whose time was over a day ago, at most so many.
+    /// Deletes what was over a day ago, bans and revocations, at most so many.
     /// - Returns: the number of deleted bans.
     package func prune(limit: Int) async throws(PostgresError) -> Int {
         try await pool.query(
             """
             DELETE FROM user_bans WHERE (app, account) IN (
-                SELECT app, account FROM user_bans WHERE until < now() - interval '1 day' LIMIT $1::bigint)
-            AND until < now() - interval '1 day'
+                SELECT app, account FROM user_bans
+                WHERE until < now() - interval '1 day' AND tokens_until < now() - interval '1 day' LIMIT $1::bigint)
+            AND until < now() - interval '1 day' AND tokens_until < now() - interval '1 day'
             """, [.int(Int64(limit))]
         ).affected
     }
@@ -111,7 +145,8 @@ package struct BanStore: Sendable {
         let ban = UserBan(
             until: try row.int64("until"), reason: try row.string("reason"), createdAt: try row.int64("created"))
         return Entry(
-            user: UserKey(app: app, account: account), ban: ban, version: try row.int64("version"),
+            user: UserKey(app: app, account: account), ban: ban,
+            tokensUntil: try row.int64("tokens"), version: try row.int64("version"),
             holds: try row.bool("holds"))
     }
 }

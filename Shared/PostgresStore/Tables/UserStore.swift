@@ -8,6 +8,18 @@ package struct UserLogin: Equatable, Sendable {
     package var attributes: VersionedAttributes
     /// When the user's ban ends, in Unix seconds; nil when the user may log in.
     package var bannedUntil: Int64?
+    /// The revocation of login tokens; nil when none was revoked.
+    package var revocation: TokenRevocation?
+
+    /// Which login tokens of a user were revoked.
+    package struct TokenRevocation: Equatable, Sendable {
+        /// Tokens that end at this time or earlier are refused, in Unix seconds.
+        package var until: Int64
+        /// When the user's ban ends, in Unix seconds; also of one that is over.
+        package var bannedUntil: Int64
+        /// That of the row.
+        package var version: Int64
+    }
 
     package init(uid: UInt32, attributes: VersionedAttributes) {
         self.uid = uid
@@ -52,10 +64,12 @@ package struct UserStore: Sendable {
         var logins = [UserLogin](repeating: none, count: users.count)
         let rows = try await pool.query(
             """
-            SELECT l.ordinal, l.uid, l.version, l.name, l.value, (
-                SELECT floor(extract(epoch FROM b.until))::bigint FROM user_bans b
-                WHERE b.app = ($1::text[])[l.ordinal] AND b.account = ($2::text[])[l.ordinal] AND b.until > now()) AS banned
-            FROM user_logins($1, $2) l
+            SELECT l.ordinal, l.uid, l.version, l.name, l.value,
+                CASE WHEN b.until > now() THEN floor(extract(epoch FROM b.until))::bigint END AS banned,
+                floor(extract(epoch FROM b.until))::bigint AS ban_end,
+                floor(extract(epoch FROM b.tokens_until))::bigint AS tokens, b.version AS ban_version
+            FROM user_logins($1, $2) l LEFT JOIN user_bans b
+                ON b.app = ($1::text[])[l.ordinal] AND b.account = ($2::text[])[l.ordinal]
             """,
             [.texts(users.map(\.app.rawValue)), .texts(users.map(\.account.rawValue))],
             within: pool.configuration.changeTimeout)
@@ -66,6 +80,10 @@ package struct UserStore: Sendable {
             }
             logins[index].uid = uid
             logins[index].bannedUntil = try row.optionalInt64("banned")
+            if let until = try row.optionalInt64("tokens"), until > 0 {
+                logins[index].revocation = UserLogin.TokenRevocation(
+                    until: until, bannedUntil: try row.int64("ban_end"), version: try row.int64("ban_version"))
+            }
             guard try row.optionalInt64("version") != nil else { continue }
             try AttributeStore.add(row, to: &logins[index].attributes)
         }

@@ -69,18 +69,21 @@ package final class CommandSender: Sendable {
     /// Sends a command; on the loop only. The completion is called there once: with the reply, the service's error,
     /// `timeout` up to 0.1 s after the deadline, or `unavailable` or `overloaded`, in which case possibly before this
     /// returns.
-    /// - Parameter time: the time until the deadline; default 8 s.
+    /// - Parameters:
+    ///   - id: the command's id, by which a repetition is recognised; nil for a new one. No other command with it may be pending.
+    ///   - time: the time until the deadline; default 8 s.
     package func send<C: WireCommand>(
-        _ command: C, within time: Duration = .seconds(8),
+        _ command: C, as id: CommandID? = nil, within time: Duration = .seconds(8),
         _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
     ) {
-        send(command, by: .now() + TimeAmount(time), completion)
+        send(command, as: id, by: .now() + TimeAmount(time), completion)
     }
 
     /// Sends a command as ``send(_:within:_:)`` does, with a deadline that may have passed already; it is not sent then.
     /// - Parameter deadline: when the requester gives up, counted from its request.
     package func send<C: WireCommand>(
-        _ command: C, by deadline: NIODeadline, _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
+        _ command: C, as id: CommandID? = nil, by deadline: NIODeadline,
+        _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
     ) {
         guard deadline > .now() else { return completion(.failure(.timeout())) }
         guard state.value.pending.count < maxPending else {
@@ -91,7 +94,7 @@ package final class CommandSender: Sendable {
                 ))
         }
         state.value.counter += 1
-        let id = CommandID("\(sender.id)-\(state.value.counter)")
+        let id = id ?? CommandID("\(sender.id)-\(state.value.counter)")
         let partition = connection.bus.partition(of: command.subject)
         state.value.pending[id] = Pending(
             operation: C.operation, stream: KeySpace.commands(C.service, in: partition), slot: partition.slot,

@@ -62,3 +62,40 @@ package struct UserBan: Equatable, Sendable {
         self.createdAt = createdAt
     }
 }
+
+/// Revokes the login tokens of a user that end at a time or earlier. Sessions go on.
+package struct RevokeTokens: ServiceCommand {
+    package static let service = ServiceName.presence
+    package static let operation = "user.tokens.revoke"
+    package typealias Reply = RevokedTokens
+    package var user: UserKey
+    /// In Unix seconds. Tokens that were revoked before stay so.
+    package var until: Int64
+
+    package var subject: Subject { .user(user) }
+
+    package init(user: UserKey, until: Int64) {
+        self.user = user
+        self.until = until
+    }
+}
+
+/// Asks which login tokens of a user were revoked.
+package struct GetRevokedTokens: ServiceCommand {
+    package static let service = ServiceName.presence
+    package static let operation = "user.tokens.revoked"
+    package typealias Reply = RevokedTokens
+    package var user: UserKey
+
+    package var subject: Subject { .user(user) }
+
+    package init(user: UserKey) { self.user = user }
+}
+
+/// Which login tokens of a user were revoked.
+package struct RevokedTokens: Equatable, Sendable {
+    /// Those that end at this time or earlier, in Unix seconds; 0 when none was.
+    package var until: Int64
+
+    package init(until: Int64) { self.until = until }
+}

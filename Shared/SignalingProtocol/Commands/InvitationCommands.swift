@@ -1,4 +1,6 @@
 /// An act in a call between two users: an invitation, its acknowledgement, acceptance or refusal, the end, or digits.
+///
+/// An app's server acts in the name of an account, with ``SessionID/server`` as the actor's session.
 package struct CallAct: ServiceCommand {
     package static let service = ServiceName.invitation
     package static let operation = "call.act"
@@ -15,6 +17,8 @@ package struct CallAct: ServiceCommand {
     package var peer: String
     /// JSON text for the peer, passed on unchanged.
     package var extra: String
+    /// The only call in which to act, by its id; nil for whichever there is between the two in the channel.
+    package var call: String?
 
     package var subject: Subject { .user(actor.user) }
 
@@ -41,6 +45,37 @@ package enum CallVerb: String, Sendable, CaseIterable {
     case end = "voip_invite_bye"
     /// Either party sends a message, such as DTMF digits.
     case message = "voip_invite_msg"
+}
+
+/// Asks for a call of a user that has not ended, by its id, for an app's server that acts in it. Fails with `unknown_call` when
+/// the user has no such call. A callee has it once its client has confirmed the invitation.
+package struct FindCall: ServiceCommand {
+    package static let service = ServiceName.invitation
+    package static let operation = "call.find"
+    package typealias Reply = FoundCall
+    package var user: UserKey
+    /// The call's id.
+    package var call: String
+
+    package var subject: Subject { .user(user) }
+
+    package init(user: UserKey, call: String) {
+        self.user = user
+        self.call = call
+    }
+}
+
+/// A call as one of its parties names it.
+package struct FoundCall: Equatable, Sendable {
+    /// The channel that the call is about.
+    package var channel: ChannelName
+    /// The other party: an account, or the name of a telephone.
+    package var peer: Account
+
+    package init(channel: ChannelName, peer: Account) {
+        self.channel = channel
+        self.peer = peer
+    }
 }
 
 /// Ends the calls of a session that has ended.

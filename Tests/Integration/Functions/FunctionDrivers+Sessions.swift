@@ -55,7 +55,7 @@ extension FunctionDrivers {
         try await times.expectShort("session_due", tag, sid, 0)
         try await times.expectShort("session_close", tag, "close", 0, sid, 602)
         try await times.expectShort("session_ended", tag, sid)
-        try await times.expectShort("user_ban", tag, 0, 1)
+        try await times.expectShort("user_ban", tag, 0, 1, 0)
         try await times.expectShort(
             "a session that was forgotten", after: { try await times.command("DEL", "{u}:session", "{u}:box") },
             { try await reassert("new", turn: 1, channel: long("channel")) })

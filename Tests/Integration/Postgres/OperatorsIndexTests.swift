@@ -20,7 +20,7 @@ import Testing
     private static func isWhole(_ index: String, _ pool: PostgresPool) async throws -> Bool {
         let rows = try await pool.query(
             "SELECT indisvalid AS whole FROM pg_index WHERE indexrelid = '\(index)'::regclass")
-        return try #require(try rows.first?.bool("whole"))
+        return try #require(rows.first).bool("whole")
     }
 
     @Test func aNewClusterHasThemForAllMonths() async throws {

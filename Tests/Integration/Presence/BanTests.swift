@@ -119,14 +119,43 @@ import Testing
         #expect(logins.map(\.bannedUntil) == [Self.year + 1, Self.year, nil])
         #expect(try await store.prune(limit: 5) == 1)
         let lifted = try await store.lift(users[0])
-        #expect(lifted > second.version)
+        #expect(lifted.version > second.version)
         #expect(try await store.find(users[0]) == nil)
-        #expect(try await store.recent(after: nil, limit: 1).map(\.version) == [lifted])
+        #expect(try await store.recent(after: nil, limit: 1).map(\.version) == [lifted.version])
         #expect(try await store.recent(after: nil, limit: 1).map(\.holds) == [false])
-        #expect(try await store.lift(users[2]) > lifted)
+        #expect(try await store.lift(users[2]).version > lifted.version)
         #expect(try await UserStore(pool: pool).logins(of: [users[0]]).map(\.bannedUntil) == [nil])
         // Those of an app go with it.
         #expect(try await AppStore(pool: pool).remove(app))
         #expect(try await store.recent(after: nil, limit: 5).isEmpty)
+    }
+
+    @Test func revocationsAreKeptWithBans() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        let (store, app) = (BanStore(pool: pool), try AppID("a"))
+        let users = try ["x", "y", "z"].map { UserKey(app: app, account: try Account($0)) }
+        #expect(try await store.revokeTokens(of: users[0], until: 50) == nil)
+        try await AppStore(pool: pool).create(id: app, certificate: "", tokenRequired: false)
+        let first = try #require(try await store.revokeTokens(of: users[0], until: Self.year))
+        #expect(first.tokensUntil == Self.year && first.ban.until == 0 && !first.holds)
+        #expect(try await store.find(users[0]) == nil)
+        let again = try #require(try await store.revokeTokens(of: users[0], until: 5))
+        #expect(again.tokensUntil == Self.year && again.version > first.version)
+        let ban = try #require(try await store.set(users[0], until: Self.year + 1, reason: ""))
+        #expect(ban.tokensUntil == Self.year && ban.version > again.version && ban.holds)
+        #expect(try await store.revokeTokens(of: users[0], until: 6)?.ban == ban.ban)
+        let lifted = try await store.lift(users[0])
+        #expect(lifted.tokensUntil == Self.year && !lifted.holds)
+        #expect(try await store.lift(users[1]).tokensUntil == 0)
+        #expect(try await store.tokensUntil(of: users[0]) == Self.year)
+        #expect(try await store.tokensUntil(of: users[1]) == 0)
+        let logins = try await UserStore(pool: pool).logins(of: Array(users[...1]))
+        #expect(logins.map(\.bannedUntil) == [nil, nil])
+        #expect(logins.map { $0.revocation?.until } == [Self.year, nil])
+        #expect(logins[0].revocation?.version == lifted.version)
+        // What has no effect any more goes.
+        _ = try await store.revokeTokens(of: users[2], until: 5)
+        #expect(try await store.prune(limit: 5) == 1)
+        #expect(try await store.recent(after: nil, limit: 5).map(\.user) == [users[0]])
     }
 }

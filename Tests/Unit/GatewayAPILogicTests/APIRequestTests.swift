@@ -118,6 +118,109 @@ import Testing
         }
     }
 
+    @Test func calls() throws {
+        let (ann, bob) = (try Account("ann"), try Account("bob"))
+        let user = UserKey(app: try AppID("a"), account: ann)
+        let actor = Actor(user: user, uid: 0, session: .server)
+        func invitation(to peer: String, _ extra: String = "") throws -> APIAct {
+            .startCall(
+                CallAct(verb: .invite, actor: actor, channel: try ChannelName("c d"), peer: peer, extra: extra))
+        }
+        let path = "/v1/apps/a/calls"
+        #expect(
+            try act("POST", path, #"{"from": "ann", "to": "bob", "channel": "c d"}"#)
+                == invitation(to: bob.rawValue))
+        #expect(
+            try act("POST", path, #"{"from": "ann", "to": "+4930", "channel": "c d", "extra": "{\"a\":1}"}"#)
+                == invitation(to: "+4930", #"{"a":1}"#))
+        #expect(
+            try act("DELETE", path + "/x.1?account=ann")
+                == .actInCall(FindCall(user: user, call: "x.1"), .end, extra: ""))
+        #expect(
+            try act("POST", path + "/x.1/digits", #"{"from": "ann", "digits": "1,#"}"#)
+                == .actInCall(
+                    FindCall(user: user, call: "x.1"), .message, extra: #"{"msgtype":"dtmf","msgdata":"1,#"}"#))
+    }
+
+    @Test(arguments: [
+        (#"{"to": "bob", "channel": "c"}"#, "from"), (#"{"from": "ann", "channel": "c"}"#, "to"),
+        (#"{"from": "ann", "to": "ann", "channel": "c"}"#, "to"),
+        (#"{"from": "ann", "to": "b b", "channel": "c"}"#, "to"),
+        (#"{"from": "ann", "to": "bob"}"#, "channel"), (#"{"from": "ann", "to": "bob", "channel": ""}"#, "channel"),
+        (#"{"from": "ann", "to": "bob", "channel": "c", "extra": {}}"#, "extra"),
+        (#"{"from": "ann", "to": "bob", "channel": "c", "extra": "{"}"#, "extra"),
+        (#"{"from": "ann", "to": "bob", "channel": "c", "timeout": 1}"#, "timeout"),
+    ])
+    func wrongCalls(_ body: String, _ field: String) {
+        let found = problem("POST", "/v1/apps/a/calls", body)
+        #expect(found?.code == .invalidArgument)
+        #expect(found?.field == field)
+        #expect(found?.bound?.isEmpty == false)
+    }
+
+    @Test func boundsOfCalls() {
+        func extra(_ bytes: Int) -> String {
+            let text = #"\""# + String(repeating: "x", count: bytes - 2) + #"\""#
+            return #"{"from": "ann", "to": "bob", "channel": "c", "extra": "\#(text)"}"#
+        }
+        #expect(problem("POST", "/v1/apps/a/calls", extra(8192)) == nil)
+        #expect(problem("POST", "/v1/apps/a/calls", extra(8193))?.field == "extra")
+        func digits(_ text: String) -> APIProblem? {
+            problem("POST", "/v1/apps/a/calls/x/digits", #"{"from": "ann", "digits": "\#(text)"}"#)
+        }
+        #expect(digits(String(repeating: "D", count: 128)) == nil)
+        for text in ["", ",", "1a", "1 2", "٣", String(repeating: "1", count: 129)] {
+            #expect(digits(text)?.field == "digits", "\(text)")
+        }
+        #expect(problem("DELETE", "/v1/apps/a/calls/x")?.field == "account")
+        #expect(problem("DELETE", "/v1/apps/a/calls/x?account=")?.field == "account")
+        #expect(problem("DELETE", "/v1/apps/a/calls/%20?account=ann")?.field == "call")
+        #expect(problem("DELETE", "/v1/apps/a/calls/?account=ann")?.field == "call")
+        let long = String(repeating: "x", count: 257)
+        #expect(problem("DELETE", "/v1/apps/a/calls/\(long)?account=ann")?.field == "call")
+    }
+
+    @Test(arguments: [
+        (SignalingReason.reinvite, APIErrorCode.conflict), (.wrongState, .conflict), (.unknownCall, .notFound),
+        (.callEnded, .notFound), (.tooManyCalls, .tooManyCalls), (.tooManyNewCalls, .tooManyCalls),
+        (.appCalls, .tooManyCalls), (.appNewCalls, .tooManyCalls), (.busy, .unavailable),
+        (.mailboxFull, .mailboxFull),
+    ])
+    func whatTheInvitationServiceRefuses(_ reason: SignalingReason, _ code: APIErrorCode) {
+        #expect(APIProblem(SignalingError(.inviteOther, reason, "no")).code == code)
+    }
+
+    @Test func history() throws {
+        let channel = ChannelKey(app: try AppID("a"), name: try ChannelName("c"))
+        #expect(
+            try act("GET", "/v1/apps/a/channels/c/messages")
+                == .readHistory(channel, HistoryPage(onlyMessages: true, after: 0, limit: 100)))
+        #expect(
+            try act("GET", "/v1/apps/a/channels/c/events?after=9007199254740991&limit=1000")
+                == .readHistory(channel, HistoryPage(onlyMessages: false, after: 9_007_199_254_740_991, limit: 1000)))
+        for (query, field) in [
+            ("limit=0", "limit"), ("limit=1001", "limit"), ("after=-1", "after"), ("after=9007199254740992", "after"),
+            ("after=", "after"), ("kind=x", "kind"),
+        ] {
+            #expect(problem("GET", "/v1/apps/a/channels/c/messages?\(query)")?.field == field, "\(query)")
+        }
+    }
+
+    @Test func revocations() throws {
+        let user = UserKey(app: try AppID("a"), account: try Account("bob"))
+        let path = "/v1/apps/a/users/bob/tokens/revoke"
+        #expect(try act("POST", path, #"{"ttl": 31536000}"#) == .revokeTokens(user, .made(seconds: 31_536_000)))
+        #expect(try act("POST", path, #"{"token": "1:a:9:d"}"#) == .revokeTokens(user, .token("1:a:9:d")))
+        let long = String(repeating: "x", count: 257)
+        for (body, field) in [
+            ("{}", "token"), (#"{"ttl": 1, "token": "x"}"#, "ttl"), (#"{"ttl": 0}"#, "ttl"),
+            (#"{"ttl": 31536001}"#, "ttl"), (#"{"token": ""}"#, "token"), (#"{"token": "\#(long)"}"#, "token"),
+            (#"{"before": 1}"#, "before"),
+        ] {
+            #expect(problem("POST", path, body)?.field == field, "\(body)")
+        }
+    }
+
     @Test func messages() throws {
         let app = try AppID("a")
         let (bob, ann) = (try Account("bob"), try Account("ann"))

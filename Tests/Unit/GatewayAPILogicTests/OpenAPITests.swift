@@ -53,6 +53,11 @@ import Testing
         #expect(bound("AttributeValue", "maxLength") == Int64(Limits.attributeValueBytes))
         #expect(bound("Message", "maxLength") == Int64(Limits.messageBytes))
         #expect(bound("Seconds", "maximum") == Int64(Limits.messageTimeToLive))
+        #expect(bound("CallID", "maxLength") == Int64(APIAct.callBytes.upperBound))
+        let digits = schemas?["Digits"]?["properties"]?["digits"]?["maxLength"]?.integer
+        #expect(digits == Int64(APIAct.digits.upperBound))
+        let extra = schemas?["CallRequest"]?["properties"]?["extra"]?["maxLength"]?.integer
+        #expect(extra == Int64(Limits.messageBytes))
         let items = schemas?["Batch"]?["properties"]?["items"]?["maxItems"]?.integer
         let users = schemas?["Broadcast"]?["properties"]?["users"]?["maxItems"]?.integer
         #expect(items == Int64(APIAct.messagesBound) && users == items)

@@ -13,6 +13,7 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
     case rateLimited = "rate_limited"
     case mailboxFull = "mailbox_full"
     case tooManyAttributes = "too_many_attributes"
+    case tooManyCalls = "too_many_calls"
     case memoryFull = "memory_full"
     case unavailable
     case timeout
@@ -26,7 +27,7 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
         case .forbidden: 403
         case .notFound: 404
         case .methodNotAllowed: 405
-        case .conflict, .mailboxFull, .tooManyAttributes: 409
+        case .conflict, .mailboxFull, .tooManyAttributes, .tooManyCalls: 409
         case .bodyTooLarge: 413
         case .unsupportedMediaType: 415
         case .keyReused: 422
@@ -45,10 +46,11 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
             "A value is missing, unknown or out of range: `field` names it and `bound` says what is allowed."
         case .unauthenticated: "There is no valid key in the header `Authorization: Bearer KEY`."
         case .forbidden: "The key is valid, but lacks the scope or may not use this app."
-        case .notFound: "There is no such path, app, attribute or ban."
+        case .notFound: "There is no such path, app, attribute, ban or call."
         case .methodNotAllowed: "The path exists, but not with this method; the header `Allow` lists those that it has."
         case .conflict:
-            "The attribute has another value than expected, or a request with the same idempotency key is in progress."
+            "Something else holds at present: another value than expected, a call that is pending between the two in the channel, "
+                + "or a request in progress with the same idempotency key."
         case .keyReused: "The idempotency key was used for another request in the last hour; use a new one."
         case .bodyTooLarge: "The body is larger than 1 MiB; divide the request."
         case .unsupportedMediaType: "A body must be sent as `Content-Type: application/json`."
@@ -56,6 +58,8 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
             "The key or the channel has had its requests of this second; try again after the seconds of `Retry-After`."
         case .mailboxFull: "As many messages wait for the receiver as may; they must be read first."
         case .tooManyAttributes: "The owner has as many attributes, or as many bytes of them, as it may."
+        case .tooManyCalls:
+            "A user has as many calls as it may, or it or the app as many to telephones, at once or in this minute."
         case .memoryFull: "The memory of Redis is nearly used up; nothing was done. Try again later."
         case .unavailable: "A part of the cluster does not answer. Try again, with the same idempotency key."
         case .timeout:

@@ -24,6 +24,13 @@ enum APINames {
         return channel
     }
 
+    static func call(_ text: String) throws(APIProblem) -> String {
+        guard APIAct.callBytes.contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw APIProblem.invalid("call", "1...\(APIAct.callBytes.upperBound) visible ASCII characters")
+        }
+        return text
+    }
+
     static func attribute(_ text: String) throws(APIProblem) -> AttributeName {
         guard let name = try? AttributeName(text) else {
             throw APIProblem.invalid("name", "1...\(Limits.attributeNameBytes) bytes without control characters")

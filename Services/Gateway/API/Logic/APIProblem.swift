@@ -37,8 +37,10 @@ package struct APIProblem: Error, Equatable, Sendable {
             case .rateLimited: .rateLimited
             case .mailboxFull: .mailboxFull
             case .tooManyAttributes: .tooManyAttributes
-            case .valueDiffers: .conflict
-            case .unknownApp, .notBanned: .notFound
+            case .valueDiffers, .reinvite, .wrongState: .conflict
+            case .unknownApp, .notBanned, .unknownCall, .callEnded: .notFound
+            case .tooManyCalls, .tooManyNewCalls, .appCalls, .appNewCalls: .tooManyCalls
+            case .busy: .unavailable
             case .valueTooLarge, .nulCharacter, .unknownBuiltIn, .invalidBuiltIn, .readOnly, .specialChannel,
                 .notAnInteger:
                 .invalidArgument

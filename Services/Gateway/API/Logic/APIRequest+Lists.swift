@@ -55,6 +55,14 @@ extension APIRequest {
         return .list(list)
     }
 
+    /// A page of a channel's log.
+    func history(_ query: APIQuery) throws(APIProblem) -> HistoryPage {
+        HistoryPage(
+            onlyMessages: route == .listChannelMessages,
+            after: Int64(try query.integer("after", in: APIAct.eventIDs, standard: 0)),
+            limit: try query.integer("limit", in: APIAct.pageRecords, standard: 100))
+    }
+
     private func page(_ list: ListRecords.List, of app: AppID?, _ query: APIQuery) throws(APIProblem) -> ListRecords {
         ListRecords(
             list, app: app, prefix: try query.text("prefix", bytes: APIAct.prefixBytes) ?? "",
@@ -77,6 +85,8 @@ extension APIRoute {
         case .listUsers: ["state", "prefix", "limit", "after"]
         case .listChannels: ["prefix", "limit", "after"]
         case .listCalls: ["state", "limit", "after"]
+        case .listChannelMessages, .listChannelEvents: ["limit", "after"]
+        case .endCall: ["account"]
         case .getUsage: ["days"]
         case .followEvents: ["kinds", "after"]
         default: []

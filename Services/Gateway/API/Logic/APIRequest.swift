@@ -41,6 +41,9 @@ package struct APIRequest: Sendable {
         case .listProcesses: return .listProcesses
         case .listApps, .listCalls, .listUsers, .listChannels, .listBans, .getUsage: return try listing(query)
         case .followEvents: return try following(query)
+        case .startCall, .endCall, .sendDigits: return try calling(body ?? .null, query)
+        case .listChannelMessages, .listChannelEvents:
+            return .readHistory(try channel(), try history(query))
         case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast: return try sending(body ?? .null)
         case .getUser: return .getUser(try user())
         case .disconnectUser: return .disconnect(try user())
@@ -51,6 +54,7 @@ package struct APIRequest: Sendable {
         case .getBan: return .getBan(try user())
         case .setBan: return try ban(body ?? .null)
         case .deleteBan: return .liftBan(try user())
+        case .revokeTokens: return try revoking(body ?? .null)
         case .listUserAttributes: return .listUserAttributes(try user())
         case .getUserAttribute: return .getUserAttribute(try user(), try name())
         case .setUserAttribute, .deleteUserAttribute:
@@ -76,7 +80,7 @@ package struct APIRequest: Sendable {
 
     // MARK: - Names of the path
 
-    private func knownApp() throws(APIProblem) -> AppID { try APINames.app(match.parameters["app"] ?? "") }
+    func knownApp() throws(APIProblem) -> AppID { try APINames.app(match.parameters["app"] ?? "") }
     private func account() throws(APIProblem) -> Account { try APINames.account(match.parameters["account"] ?? "") }
     private func user() throws(APIProblem) -> UserKey { UserKey(app: try knownApp(), account: try account()) }
     private func name() throws(APIProblem) -> AttributeName { try APINames.attribute(match.parameters["name"] ?? "") }
@@ -87,6 +91,19 @@ package struct APIRequest: Sendable {
 
     private func channel() throws(APIProblem) -> ChannelKey {
         ChannelKey(app: try knownApp(), name: try channelName())
+    }
+
+    // MARK: - Tokens
+
+    private func revoking(_ body: JSONValue) throws(APIProblem) -> APIAct {
+        let fields = try APIFields(body, known: ["token", "ttl"])
+        guard fields.has("token") != fields.has("ttl") else {
+            throw APIProblem.invalid(fields.has("ttl") ? "ttl" : "token", "given, or else ttl; not both")
+        }
+        guard fields.has("token") else {
+            return .revokeTokens(try user(), .made(seconds: try fields.integer("ttl", in: APIAct.tokenSeconds)))
+        }
+        return .revokeTokens(try user(), .token(try fields.text("token", bytes: APIAct.tokenBytes)))
     }
 
     // MARK: - Bans

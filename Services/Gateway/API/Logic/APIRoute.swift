@@ -10,6 +10,9 @@ package enum APIRoute: String, CaseIterable, Sendable {
     case getUsage
     case listCalls
     case followEvents
+    case startCall
+    case endCall
+    case sendDigits
     case listUsers
     case sendMessage
     case sendChannelMessage
@@ -18,6 +21,7 @@ package enum APIRoute: String, CaseIterable, Sendable {
     case getUser
     case disconnectUser
     case mintToken
+    case revokeTokens
     case listBans
     case getBan
     case setBan
@@ -27,6 +31,8 @@ package enum APIRoute: String, CaseIterable, Sendable {
     case setUserAttribute
     case deleteUserAttribute
     case listChannels
+    case listChannelMessages
+    case listChannelEvents
     case getChannel
     case listMembers
     case getMember
@@ -43,9 +49,12 @@ package enum APIRoute: String, CaseIterable, Sendable {
             .listChannels, .getUser, .listBans, .getBan, .listUserAttributes, .getUserAttribute, .getChannel,
             .listMembers, .getMember, .listChannelAttributes, .getChannelAttribute:
             "GET"
+        case .listChannelMessages, .listChannelEvents: "GET"
         case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast, .disconnectUser, .mintToken: "POST"
         case .setBan, .setUserAttribute, .setChannelAttribute: "PUT"
         case .deleteBan, .deleteUserAttribute, .deleteChannelAttribute: "DELETE"
+        case .startCall, .sendDigits, .revokeTokens: "POST"
+        case .endCall: "DELETE"
         }
     }
 
@@ -58,8 +67,10 @@ package enum APIRoute: String, CaseIterable, Sendable {
         case .listProcesses: "/v1/processes"
         case .listApps: "/v1/apps"
         case .getUsage: "/v1/apps/{app}/usage"
-        case .listCalls: "/v1/apps/{app}/calls"
+        case .listCalls, .startCall: "/v1/apps/{app}/calls"
         case .followEvents: "/v1/apps/{app}/events"
+        case .endCall: "/v1/apps/{app}/calls/{call}"
+        case .sendDigits: "/v1/apps/{app}/calls/{call}/digits"
         case .listUsers: "/v1/apps/{app}/users"
         case .listChannels: "/v1/apps/{app}/channels"
         case .sendMessages: "/v1/apps/{app}/messages"
@@ -68,12 +79,14 @@ package enum APIRoute: String, CaseIterable, Sendable {
         case .getUser: "/v1/apps/{app}/users/{account}"
         case .disconnectUser: "/v1/apps/{app}/users/{account}/disconnect"
         case .mintToken: "/v1/apps/{app}/users/{account}/tokens"
+        case .revokeTokens: "/v1/apps/{app}/users/{account}/tokens/revoke"
         case .listBans: "/v1/apps/{app}/bans"
         case .getBan, .setBan, .deleteBan: "/v1/apps/{app}/users/{account}/ban"
         case .listUserAttributes: "/v1/apps/{app}/users/{account}/attributes"
         case .getUserAttribute, .setUserAttribute, .deleteUserAttribute:
             "/v1/apps/{app}/users/{account}/attributes/{name}"
-        case .sendChannelMessage: "/v1/apps/{app}/channels/{channel}/messages"
+        case .sendChannelMessage, .listChannelMessages: "/v1/apps/{app}/channels/{channel}/messages"
+        case .listChannelEvents: "/v1/apps/{app}/channels/{channel}/events"
         case .getChannel: "/v1/apps/{app}/channels/{channel}"
         case .listMembers: "/v1/apps/{app}/channels/{channel}/members"
         case .getMember: "/v1/apps/{app}/channels/{channel}/members/{account}"
@@ -92,6 +105,8 @@ package enum APIRoute: String, CaseIterable, Sendable {
             .listBans, .getBan, .listUserAttributes, .getUserAttribute, .getChannel, .listMembers, .getMember,
             .listChannelAttributes, .getChannelAttribute:
             .read
+        case .listChannelMessages, .listChannelEvents: .read
+        case .startCall, .endCall, .sendDigits, .revokeTokens: .admin
         case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast: .send
         case .disconnectUser, .mintToken, .setBan, .deleteBan, .setUserAttribute, .deleteUserAttribute,
             .setChannelAttribute, .deleteChannelAttribute:
@@ -108,7 +123,8 @@ package enum APIRoute: String, CaseIterable, Sendable {
     /// Whether the request must have a body.
     package var hasBody: Bool {
         switch self {
-        case .getMetrics: false
+        case .getMetrics, .listChannelMessages, .listChannelEvents, .endCall: false
+        case .startCall, .sendDigits, .revokeTokens: true
         case .sendMessage, .sendChannelMessage, .sendMessages, .broadcast, .mintToken, .setBan, .setUserAttribute,
             .setChannelAttribute:
             true

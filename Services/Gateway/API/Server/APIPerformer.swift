@@ -48,6 +48,13 @@ struct APIPerformer: Sendable {
             else { throw APIProblem(.notFound, "there is no such app", field: "app") }
             return usage
         case .follow: throw APIProblem(.failed, "a stream is no single answer")
+        case .startCall(let act):
+            // The invitation's id becomes the call's.
+            let id = write?.command(0) ?? CommandID("api-\(SecureRandom.hex(bytes: 16))")
+            _ = try await shards.next().ask(act, as: id)
+            return .object([JSONMember("call", .string(id.rawValue))])
+        case .actInCall(let call, let verb, let extra): return try await actInCall(call, verb, extra, write)
+        case .readHistory(let channel, let page): return try await history(of: channel, page)
         case .send(let message):
             let outcome = try await send([message], write)[0]
             return .object([Self.member(try outcome.get())])
@@ -71,6 +78,12 @@ struct APIPerformer: Sendable {
             return .object([JSONMember("account", .string(user.account.rawValue))])
         case .mintToken(let user, let seconds):
             return try await token(for: user, seconds: seconds)
+        case .revokeTokens(let user, let range):
+            let end = try await end(of: range, for: user)
+            let revoked = try await shards.next().ask(RevokeTokens(user: user, until: end))
+            return .object([
+                JSONMember("account", .string(user.account.rawValue)), Self.number("until", revoked.until),
+            ])
         case .listUserAttributes(let user):
             let list = try await shards.next().ask(ListUserAttributes(user: user))
             return .object([JSONMember("attributes", .object(list.attributes.map(Self.member)))])
@@ -146,14 +159,54 @@ struct APIPerformer: Sendable {
         }
     }
 
-    private func token(for user: UserKey, seconds: Int) async throws(APIProblem) -> JSONValue {
-        guard let certificate = try await directory.settings(of: user.app)?.certificate, !certificate.isEmpty else {
-            throw APIProblem(.conflict, "the app has no certificate, with which tokens are made")
-        }
-        let expiry = WallClock.seconds + Int64(seconds)
+    // MARK: - Calls
+
+    private func actInCall(
+        _ call: FindCall, _ verb: CallVerb, _ extra: String, _ write: IdempotentRequest?
+    ) async throws(SignalingError) -> JSONValue {
+        let shard = shards.next()
+        let found = try await shard.ask(call)
+        let actor = Actor(user: call.user, uid: 0, session: .server)
+        var act = CallAct(
+            verb: verb, actor: actor, channel: found.channel, peer: found.peer.rawValue, extra: extra)
+        act.call = call.call
+        _ = try await shard.ask(act, as: write?.command(0))
+        return .object([JSONMember("call", .string(call.call))])
+    }
+
+    // MARK: - Tokens
+
+    private func token(for user: UserKey, seconds: Int) async throws -> JSONValue {
+        let certificate = try await certificate(of: user.app)
+        // A token that ends earlier would be refused.
+        let revoked = try await shards.next().ask(GetRevokedTokens(user: user)).until
+        let expiry = max(WallClock.seconds + Int64(seconds), revoked + 1)
         let token = SignalingToken.make(
             account: user.account.rawValue, app: user.app, certificate: certificate, expiry: expiry)
         return .object([JSONMember("token", .string(token)), Self.number("expiry", expiry)])
+    }
+
+    private func certificate(of app: AppID) async throws(APIProblem) -> String {
+        guard let certificate = try await directory.settings(of: app)?.certificate, !certificate.isEmpty else {
+            throw APIProblem(.conflict, "the app has no certificate, with which tokens are made")
+        }
+        return certificate
+    }
+
+    /// Until when the tokens end that are to be revoked, in Unix seconds.
+    private func end(of range: RevokedRange, for user: UserKey) async throws(APIProblem) -> Int64 {
+        switch range {
+        case .made(let seconds): return WallClock.seconds + Int64(seconds)
+        case .token(let token):
+            let certificate = try await certificate(of: user.app)
+            // One that has expired is refused anyway.
+            let expiry = try? SignalingToken.check(
+                token, account: user.account, app: user.app, certificate: certificate, now: 0)
+            guard let expiry, expiry <= APIAct.lastTokenEnd else {
+                throw APIProblem.invalid("token", "a token of this account that ends by the year 9999")
+            }
+            return expiry
+        }
     }
 
     // MARK: - Messages

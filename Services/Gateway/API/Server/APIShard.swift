@@ -32,10 +32,13 @@ package struct APIShard: Sendable {
     }
 
     /// Sends a command to a service, and waits for the answer for 8 s.
+    /// - Parameter id: the command's id, by which a repetition is recognised; nil for a new one.
     /// - Throws: `SignalingError`: the service's, or that there was no answer.
-    func ask<Command: WireCommand>(_ command: Command) async throws(SignalingError) -> Command.Reply {
+    func ask<Command: WireCommand>(
+        _ command: Command, as id: CommandID? = nil
+    ) async throws(SignalingError) -> Command.Reply {
         let result: Result<Command.Reply, SignalingError> = await withCheckedContinuation { asked in
-            redis.eventLoop.execute { sender.send(command) { asked.resume(returning: $0) } }
+            redis.eventLoop.execute { sender.send(command, as: id) { asked.resume(returning: $0) } }
         }
         return try result.get()
     }

@@ -144,6 +144,7 @@ package struct CallStateMachine: Equatable, Sendable {
 
     /// Handles the end by either party. From waiting, ringing or accepted to ended.
     package mutating func end(by actor: Actor, extra: String, now: RedisTime) throws(SignalingError) -> [CallAction] {
+        if actor.session.isServer { return try endByServer(as: actor, extra, now) }
         switch state {
         case .none:
             throw Call.unknown
@@ -211,7 +212,7 @@ extension CallStateMachine {
             case .callee: pending.call.callee.session
             case nil: nil
             }
-        if let session, session != caller.session {
+        if let session, session != caller.session, !caller.session.isServer {
             // The account has logged in again, and the end of its old session has not been reported yet.
             return sessionEnded(of: account, session: session, now: now)
         }

@@ -25,9 +25,23 @@ struct CallHandler: Sendable {
         let callee = try CallRoute(callee: command.peer).account
         let tag = Self.tag(command.actor.user, command.channel, callee)
         try await driver.play(tag, context) { machine, now throws(SignalingError) in
-            try machine.play(command, now: now)
+            if let call = command.call { try machine.require(CallID(call)) }
+            return try machine.play(command, now: now)
         }
         return Done()
+    }
+
+    /// Handles the question for a user's call.
+    func find(_ command: FindCall, _ context: CommandContext) async throws(SignalingError) -> FoundCall {
+        let id = CallID(command.call)
+        let references = try await records.calls(of: command.user)
+        if let reference = references.first(where: { $0.call == id }) {
+            let snapshot = try await records.load(reference.tag, command: context.id).snapshot
+            if let snapshot, let peer = snapshot.peer(of: command.user.account, in: id) {
+                return FoundCall(channel: snapshot.call.channel.name, peer: peer)
+            }
+        }
+        throw SignalingError(.failed, .unknownCall, "the user has no such call")
     }
 
     /// Handles the end of a session.
@@ -55,13 +69,15 @@ struct CallHandler: Sendable {
 
     private func invite(_ command: CallAct, _ context: CommandContext) async throws(SignalingError) {
         let caller = command.actor
-        let request = try InvitationRequest(
+        var request = try InvitationRequest(
             call: CallID(context.id), caller: caller, channel: command.channel, peer: command.peer,
             extra: command.extra)
         let callee = request.route.account
         let calleeKey = UserKey(app: caller.user.app, account: callee)
         let (callingParty, calledParty) = try await records.parties(caller.user, calleeKey)
-        if let present = callingParty.session, present != caller.session {
+        if caller.session.isServer {
+            request.caller.uid = await callees.presence(of: caller.user, callingParty).uid
+        } else if let present = callingParty.session, present != caller.session {
             throw SignalingError(.notLoggedIn, .sessionOver, "a newer login has replaced the session")
         }
         // The end of a session handles all of the user's calls, so their number is bounded.
@@ -70,16 +86,17 @@ struct CallHandler: Sendable {
             throw SignalingError(
                 .inviteOther, .tooManyCalls, "one of the users already has \(Limits.callsPerUser) calls")
         }
-        let destination = try await destination(of: request, isOnline: calledParty.session != nil)
+        let invitation = request
+        let destination = try await destination(of: invitation, isOnline: calledParty.session != nil)
         let tag = Self.tag(caller.user, command.channel, callee)
         switch destination {
         case .user:
             let presence = await callees.presence(of: calleeKey, calledParty)
             try await driver.play(tag, context) { machine, now throws(SignalingError) in
-                try machine.invite(request, callee: presence, now: now)
+                try machine.invite(invitation, callee: presence, now: now)
             }
         case .telephone(let trunk):
-            try await dial(request, trunk, tag, context)
+            try await dial(invitation, trunk, tag, context)
         }
     }
 

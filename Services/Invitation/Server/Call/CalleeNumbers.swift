@@ -3,7 +3,7 @@ internal import PostgresStore
 internal import SignalingProtocol
 
 /// Reads from PostgreSQL the numeric ids of callees that Redis does not know any more, because they were offline for
-/// long.
+/// long; and those of callers in whose name an app's server invites.
 struct CalleeNumbers: Sendable {
     private let numbers: Batcher<UserKey, UInt32>
 

@@ -43,18 +43,49 @@ struct BanHandler: Sendable {
     }
 
     func lift(_ command: LiftBan, _ context: CommandContext) async throws(SignalingError) -> Done {
-        let version: Int64
+        let entry: BanStore.Entry
         do throws(PostgresError) {
-            version = try await store.lift(command.user)
+            entry = try await store.lift(command.user)
         } catch {
             throw error.signaling
         }
-        _ = try await functions.redis.answer(to: .noting(banOf: command.user, until: 0, version: version))
+        _ = try await functions.redis.answer(
+            to: .noting(banOf: command.user, until: 0, tokens: entry.tokensUntil, version: entry.version))
         logger.info("ban lifted", metadata: ["app": "\(command.user.app)", "account": "\(command.user.account)"])
         return Done()
     }
 
+    /// Revokes login tokens. As with bans, no session is opened with one of them from the write to Redis on.
+    func revokeTokens(_ command: RevokeTokens, _ context: CommandContext) async throws(SignalingError) -> RevokedTokens
+    {
+        let entry: BanStore.Entry?
+        do throws(PostgresError) {
+            entry = try await store.revokeTokens(of: command.user, until: command.until)
+        } catch {
+            throw error.signaling
+        }
+        guard let entry else { throw SignalingError(.loginRejected, .unknownApp, "there is no app with that id") }
+        _ = try await functions.redis.answer(to: Self.noting(entry))
+        logger.info(
+            "tokens revoked",
+            metadata: [
+                "app": "\(command.user.app)", "account": "\(command.user.account)", "until": "\(entry.tokensUntil)",
+            ])
+        return RevokedTokens(until: entry.tokensUntil)
+    }
+
+    func findRevoked(_ command: GetRevokedTokens, _ context: CommandContext) async throws(SignalingError)
+        -> RevokedTokens
+    {
+        do throws(PostgresError) {
+            return RevokedTokens(until: try await store.tokensUntil(of: command.user))
+        } catch {
+            throw error.signaling
+        }
+    }
+
     static func noting(_ entry: BanStore.Entry) -> RedisCommand {
-        .noting(banOf: entry.user, until: entry.ban.until, version: entry.version)
+        .noting(
+            banOf: entry.user, until: entry.ban.until, tokens: entry.tokensUntil, version: entry.version)
     }
 }

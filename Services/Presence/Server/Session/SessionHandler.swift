@@ -59,6 +59,16 @@ struct SessionHandler: Sendable {
             if let until = login?.bannedUntil {
                 throw SignalingError(.loginRejected, .banned, "the user is banned until \(until)")
             }
+            if let revoked = login?.revocation {
+                guard command.tokenExpiry == 0 || command.tokenExpiry > revoked.until else {
+                    throw SignalingError(.loginTokenExpired, .tokenErrorExpired, "the token was revoked")
+                }
+                // Before Redis knows the user again: the next login may not read PostgreSQL.
+                _ = try await functions.redis.answer(
+                    to: .noting(
+                        banOf: command.line.user, until: revoked.bannedUntil, tokens: revoked.until,
+                        version: revoked.version))
+            }
             var read: VersionedAttributes?
             if !known.attributesAreCached {
                 read = login?.attributes

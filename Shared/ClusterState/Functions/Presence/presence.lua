@@ -9,8 +9,8 @@
 --   :ending   hash: sid -> packed record of a session that has ended and whose end still has to be processed
 --   :ended:SID  string, expires after ENDED_MS: why the session ended, and its secret: "REASON SECRET"
 --   :box      hash: ver, uid (the account's number), pver (number of the last presence change, for the mirror), sid (''
---             without a session), gateway ('' while detached), ban ("UNTIL VERSION": when a ban ends, ms, 0 for one that was
---             lifted, and its version in PostgreSQL). Senders read from it where the user is. See keep_box and release_box of
+--             without a session), gateway ('' while detached), ban ("UNTIL TOKENS VERSION": when a ban ends, ms, 0 for one that
+--             was lifted; until when login tokens end that were revoked, s; the version of both in PostgreSQL). Senders read from it where the user is. See keep_box and release_box of
 --             the prelude for its expiry: a ban may go with it, because then the user's number goes too, and a login reads both
 --             from PostgreSQL.
 --   :attrs    hash: cached attributes; exists only while :attrver does
@@ -119,6 +119,11 @@ local function session_open(keys, args)
         if banned > now then
             return {err = 'SIG 202 banned the user is banned until ' .. number(math.floor(banned / 1000))}
         end
+        -- A session without a token has 0.
+        local revoked = ban and tonumber(string.match(ban, '^%d+ (%d+) %d+$')) or 0
+        if tonumber(args[10]) > 0 and tonumber(args[10]) <= revoked then
+            return {err = 'SIG 204 TokenErrorExpired the token was revoked'}
+        end
         local is_known = ver or pver or ban
         local old = read_session(tag)
         local replaced = {}
@@ -151,7 +156,8 @@ local function session_open(keys, args)
     end)
 end
 
--- ARGV: end of the ban (ms; 0: it was lifted), version. Notes a user's ban, unless a later version is known.
+-- ARGV: end of the ban (ms; 0: it was lifted), version, until when revoked login tokens end (s). Notes a user's ban and revoked tokens,
+-- unless a later version is known.
 -- Returns 1 when it is noted.
 local function user_ban(keys, args)
     local tag = keys[1]
@@ -159,7 +165,7 @@ local function user_ban(keys, args)
     if ban and tonumber(string.match(ban, '%d+$')) > tonumber(args[2]) then
         return 0
     end
-    redis.call('HSET', tag .. ':box', 'ban', args[1] .. ' ' .. args[2])
+    redis.call('HSET', tag .. ':box', 'ban', args[1] .. ' ' .. (args[3] or '0') .. ' ' .. args[2])
     if not sid or sid == '' then
         release_box(tag, (clock()))
     end

@@ -44,6 +44,9 @@ import Testing
         try comesBack(BanUser(user: user, until: .max, reason: attribute.value))
         try comesBack(GetBan(user: user))
         try comesBack(LiftBan(user: user))
+        try comesBack(RevokeTokens(user: user, until: .max))
+        try comesBack(GetRevokedTokens(user: user))
+        try comesBack(RevokedTokens(until: 0))
         try comesBack(OpenSession(gateway: gateway, line: line, device: "", push: true, tokenExpiry: 99))
         try comesBack(ResumeSession(gateway: gateway, line: line))
         try comesBack(DetachSession(gateway: gateway, user: user, session: session))
@@ -85,8 +88,13 @@ import Testing
         let members = [HeldMember(member: Member(account: account, uid: 3), session: session)]
         try comesBack(ReassertMembers(channel: key, members: members))
         for verb in CallVerb.allCases {
-            try comesBack(CallAct(verb: verb, actor: actor, channel: channel, peer: "+49 30", extra: "{\"a\":1}"))
+            var act = CallAct(verb: verb, actor: actor, channel: channel, peer: "+49 30", extra: "{\"a\":1}")
+            try comesBack(act)
+            act.actor.session = .server
+            act.call = "c.1"
+            try comesBack(act)
         }
+        try comesBack(FindCall(user: user, call: "c.1"))
         try comesBack(EndSessionCalls(user: user, session: session))
     }
 
@@ -94,6 +102,7 @@ import Testing
         let member = Member(account: try Account("a:1"), uid: .max)
         let attribute = Attribute(name: try AttributeName("n 1"), value: "")
         try comesBack(Done())
+        try comesBack(FoundCall(channel: try ChannelName("c 1"), peer: try Account("+4930")))
         try comesBack(AppSettings(certificate: "", tokenRequired: true))
         var limits = AppLimits()
         for (number, limit) in AppLimits.all.enumerated() { limits[limit] = number + 1 }

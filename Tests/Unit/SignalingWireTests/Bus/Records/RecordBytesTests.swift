@@ -217,6 +217,14 @@ import Testing
         try expect(
             CallAct(verb: .invite, actor: actor, channel: channel, peer: "bob", extra: "{}"),
             "4:verb11:voip_invite3:app1:a7:account4:anna3:uid1:77:session3:s-17:channel3:tea4:peer3:bob5:extra2:{}")
+        var own = CallAct(verb: .end, actor: actor, channel: channel, peer: "bob", extra: "")
+        own.actor.session = .server
+        own.call = "c"
+        try expect(
+            own,
+            "4:verb15:voip_invite_bye3:app1:a7:account4:anna3:uid1:77:session0:7:channel3:tea4:peer3:bob5:extra0:"
+                + "4:call1:c")
+        try expect(FindCall(user: user, call: "c"), "3:app1:a7:account4:anna4:call1:c")
         try expect(EndSessionCalls(user: user, session: session), "3:app1:a7:account4:anna7:session3:s-1")
     }
 

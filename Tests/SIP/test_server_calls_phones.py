@@ -1,0 +1,32 @@
+"""Telephones that an app's server calls."""
+
+from scenarios import PCMU_AND_EVENTS, Called, sdp
+from scene import NUMBER, scene
+from server_api import ServerAPI, create_key
+from stack_control import Stack
+from waiting import eventually
+
+
+async def test_a_server_calls_a_telephone_and_sends_digits(stack: Stack):
+    """Nobody is logged in."""
+    async with scene(stack) as play:
+        api = ServerAPI(stack, create_key(stack, app=play.app.id)["key"])
+        phone = await play.phone(
+            Called.invited(), Called.answer(180), Called.picks_up(sdp(play.rtp.port, PCMU_AND_EVENTS)), Called.is_hung_up())
+        path = ("apps", play.app.id, "calls")
+        answer = api.post(*path, body={"from": "shop", "to": NUMBER, "channel": "c"})
+        assert answer.status == 200, answer.body
+        call = answer.body["call"]
+
+        def row() -> dict:
+            return next((call for call in api.get(*path).body["calls"]), {})
+
+        await eventually(lambda: row().get("state") == "talking", "the telephone was answered", 10)
+        assert (row()["id"], row()["kind"], row()["direction"], row()["callee"]) == (call, "phone", "outbound", NUMBER)
+        await play.rtp.hears_audio()
+        assert api.post(*path, call, "digits", body={"from": "shop", "digits": "12#"}).status == 200
+        await play.rtp.heard_digits(96, "12#")
+        assert api.delete(*path, call, query="?account=shop").status == 200
+        await phone.done()
+        await eventually(lambda: row()["state"] == "ended", "the log has the end", 10)
+        assert row()["endCode"] == 0 and row()["sipStatus"] == 200
