@@ -20,7 +20,7 @@ import Testing
     private static func isWhole(_ index: String, _ pool: PostgresPool) async throws -> Bool {
         let rows = try await pool.query(
             "SELECT indisvalid AS whole FROM pg_index WHERE indexrelid = '\(index)'::regclass")
-        return try #require(rows.first).bool("whole")
+        return try rows.first?.bool("whole") == true
     }
 
     @Test func aNewClusterHasThemForAllMonths() async throws {
@@ -31,13 +31,6 @@ import Testing
             #expect(tables.count == count && count > 5)
             #expect(try await Self.isWhole("calls_by_\(party)", pool))
         }
-        // They are used.
-        let plan = try await pool.query(
-            """
-            EXPLAIN SELECT FROM call_log WHERE app = 'app' AND (caller = 'ann' OR callee = 'ann')
-            ORDER BY started_at DESC LIMIT 20
-            """)
-        #expect(try plan.contains { try $0.string("QUERY PLAN").contains("calls_before_by_callee") })
         await pool.close()
     }
 
