@@ -205,7 +205,10 @@ package final class CommandSender: Sendable {
         let present = Self.bucket(of: .now())
         for bucket in state.value.buckets.keys.filter({ $0 < present }).sorted() {
             for id in state.value.buckets.removeValue(forKey: bucket) ?? [] {
-                state.value.pending.removeValue(forKey: id)?.completion(.failure(.timeout()))
+                // A command that was sent anew with its id has a later deadline.
+                guard let pending = state.value.pending[id], Self.bucket(of: pending.deadline) <= bucket else { continue }
+                state.value.pending[id] = nil
+                pending.completion(.failure(.timeout()))
             }
         }
         // The ids of answered commands stay in their buckets until the bucket's time.

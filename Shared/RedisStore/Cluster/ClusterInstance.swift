@@ -96,7 +96,7 @@ package final class ClusterInstance: Sendable {
     /// learnt the new level.
     /// - Throws: ``ClusterRefusal``, or `CancellationError`.
     package func join(on redis: RedisFailover) async throws {
-        let before = try await untilAnswered(on: redis) { connection async throws(SignalingError) in
+        let present = try await untilAnswered(on: redis) { connection async throws(SignalingError) in
             try await RunningInstances.levels(connection).min()
         }
         let since = try await untilAnswered(on: redis) { connection async throws(SignalingError) in
@@ -112,13 +112,15 @@ package final class ClusterInstance: Sendable {
             }
             throw refusal
         }
-        if let before, terms.level < before {
+        if let present, terms.level < present {
             logger.notice(
                 "this process lowers the cluster's level; waiting until all processes know",
                 metadata: ["level": "\(terms.level)"])
             try await Task.sleep(for: terms.pause * 3 / 2)
         }
-        state.withLock { $0 = State(since: since, clusterLevel: settled(levels, before: terms.level - 1)) }
+        // A process that is missing is at most one level below the highest of those that run: otherwise it was refused.
+        let before = max(terms.level, levels.highest) - 1
+        state.withLock { $0 = State(since: since, clusterLevel: settled(levels, before: before)) }
     }
 
     /// Renews the process's heartbeat and learns the cluster's level, until cancelled.

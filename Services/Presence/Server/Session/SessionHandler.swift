@@ -29,7 +29,13 @@ struct SessionHandler: Sendable {
             try await timers.set(.session(user, older), after: SessionEnding.patience)
         }
         let (uid, opened) = try await open(command, known, context)
-        if let replaced = opened.replaced { await ending.begin(replaced, of: user) }
+        if let replaced = opened.replaced {
+            // Opened since the user was looked up.
+            if replaced.session != known.session {
+                try await timers.set(.session(user, replaced.session), after: SessionEnding.patience)
+            }
+            await ending.begin(replaced, of: user)
+        }
         PresenceMetrics.shared.opened.increment()
         log("session opened", user, command.line.session, command.gateway)
         return FollowedReply(
