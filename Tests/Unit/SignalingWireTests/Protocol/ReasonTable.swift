@@ -13,7 +13,7 @@ enum ReasonTable {
         "logged_out": ofTheClient, "logout": ofTheClient, "closed": ofTheClient, "queue_full": ofTheClient,
         "failed": ofTheClient, "bad_event": ofTheCluster, "wrong_verb": ofTheCluster, "unknown_key": ofTheCluster,
         "value_differs": "only apps' servers say which value they expect",
-        "not_banned": "only apps' servers ask for bans", "invalid_key_parts": ofKeys, "malformed_key": ofKeys,
-        "wrong_key": ofKeys, "key_expired": ofKeys,
+        "not_banned": "only apps' servers ask for bans", "invalid_key_parts": ofKeys,
+        "key_required": ofKeys, "malformed_key": ofKeys, "wrong_key": ofKeys, "key_expired": ofKeys,
     ]
 }
