@@ -169,6 +169,13 @@ import Testing
             // The logout is still to be announced; what the replaced session left behind was at other masters.
             let unfinished = RedisCommand("HKEYS", key: KeySpace.tag(user) + ":ending")
             #expect(try await redis.execute(unfinished).array?.map(\.string) == ["s2"])
+            // Nor does the timer wait, for which others wait.
+            let due = try await sessions.functions.due(user, SessionID("s2"), since: nil)
+            guard case .ended(let ended) = due else { throw TestFailure("not ended") }
+            let fired = ContinuousClock.now
+            let isDone = await sessions.ending.begin(ended, of: user)
+            #expect(!isDone)
+            #expect(fired.duration(to: .now) < Self.bound * patience)
             await redis.close()
         }
     }

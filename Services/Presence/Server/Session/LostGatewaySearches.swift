@@ -33,8 +33,10 @@ struct LostGatewaySearch: Sendable {
 /// The searches of this process, between two rounds of each. Other instances may do rounds of the same gateway; each has a search of
 /// its own.
 final class LostGatewaySearches: Sendable {
-    /// How long a search is kept. Longer, and the gateway could have been back meanwhile and be lost again.
-    private static let life = Duration.seconds(5)
+    /// How long a search is kept: longer than the longest wait for a master that is away, and that for other timers. A
+    /// gateway that was back meanwhile and is lost again has another ``EndedLease/loss``; one that ended its lease does
+    /// not come back, because each run has a new id.
+    private static let life = Duration.seconds(20)
 
     private struct Kept {
         let search: LostGatewaySearch

@@ -30,7 +30,10 @@ struct PresenceTimerHandler: Sendable {
             return try await timers.set(.session(user, session), after: Self.pause)
         }
         switch try await functions.due(user, session, since: since) {
-        case .ended(let ended): try await ending.carryOut(ended, of: user)
+        case .ended(let ended):
+            // The partition's other timers wait for this one, which therefore does not wait for a master that is away.
+            let isDone = await ending.begin(ended, of: user)
+            if !isDone { try await timers.set(.session(user, session), after: SessionEnding.patience) }
         case .wait(let until): try await timers.set(.session(user, session), at: until)
         case .none: break
         }

@@ -25,8 +25,10 @@ struct SessionEnding: Sendable {
 
     /// Carries out the consequences without waiting for servers that are away: the app's special channels and the user's channel may
     /// be at others than the user. What fails is repeated by the session's timer, which must be set.
-    func begin(_ ended: EndedSession, of user: UserKey) async {
-        await functions.redis.begin(
+    /// - Returns: whether all was done within a short wait; otherwise it goes on, or has failed.
+    @discardableResult
+    func begin(_ ended: EndedSession, of user: UserKey) async -> Bool {
+        let isDone = await functions.redis.begin(
             consequences(of: ended, user), thenIfDone: PresenceFunctions.ended(user, ended.session)
         ) { [logger] error in
             logger.warning(
@@ -34,6 +36,7 @@ struct SessionEnding: Sendable {
                 metadata: ["account": "\(user.account)", "session": "\(ended.session)", "error": "\(error)"])
         }
         log(ended, of: user)
+        return isDone
     }
 
     private func consequences(of ended: EndedSession, _ user: UserKey) -> [RedisCommand] {

@@ -70,23 +70,25 @@ extension RedisCluster {
     /// Runs commands, and another one when all of them have succeeded. Waits for that as long as for the answer to a question, and not
     /// at all when a command is about keys of a server that is away: they go on then without the caller.
     /// - Parameter failed: called with the first failure, if there is one, possibly after this has returned; on the loop.
+    /// - Returns: whether all have succeeded within the wait.
     package func begin(
         _ commands: [RedisCommand], thenIfDone last: RedisCommand,
         failed: @escaping @Sendable (SignalingError) -> Void
-    ) async {
+    ) async -> Bool {
         await withCheckedContinuation { continuation in
             onLoop {
-                var waiting: CheckedContinuation<Void, Never>? = continuation
-                let end = {
-                    waiting?.resume()
+                var waiting: CheckedContinuation<Bool, Never>? = continuation
+                let end = { (isDone: Bool) in
+                    waiting?.resume(returning: isDone)
                     waiting = nil
                 }
-                let timer = self.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(Self.questionTime), end)
-                if !commands.allSatisfy({ self.isReachable($0) }) { end() }
+                let giveUp = { end(false) }
+                let timer = self.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(Self.questionTime), giveUp)
+                if !commands.allSatisfy({ self.isReachable($0) }) { giveUp() }
                 let done = { (failure: RedisError?) in
                     if let failure { failed(failure.signaling) }
                     timer.cancel()
-                    end()
+                    end(failure == nil)
                 }
                 self.send(commands) { results in
                     for case .failure(let error) in results { return done(error) }
