@@ -98,6 +98,14 @@ package struct RouteScan: Sendable {
     /// The slots of the buckets that were left out.
     package var missed: SlotScope { .slots(Set(leftOut.map { Buckets.slot(ofBucket: $0.bucket) })) }
 
+    /// Leaves out the buckets of routes that were found and could not be dealt with, so that these are found again.
+    package mutating func putBack(_ routes: [FoundRoute]) {
+        let known = Set(leftOut.filter { $0.cursor == "0" }.map(\.bucket))
+        for bucket in Set(routes.map(\.bucket)).subtracting(known).sorted() {
+            leftOut.append(Place(bucket: bucket, cursor: "0"))
+        }
+    }
+
     /// Has what was left out asked for by the pages that follow.
     package mutating func askAgain() {
         unfinished += leftOut
@@ -117,5 +125,14 @@ extension RedisCluster {
         }
         let commands = scan.commands
         return commands.isEmpty ? nil : scan.routes(in: await execute(commands))
+    }
+
+    /// Puts back into a search those of its routes whose masters are away now; may be called from any thread.
+    /// - Returns: the others.
+    package func reachable(_ routes: [FoundRoute], of scan: inout RouteScan) async -> [FoundRoute] {
+        let slots = Set(routes.map { Buckets.slot(ofBucket: $0.bucket) })
+        let there: Set<UInt16> = await read { slots.filter { self.isReachable(slot: $0) } }
+        scan.putBack(routes.filter { !there.contains(Buckets.slot(ofBucket: $0.bucket)) })
+        return routes.filter { there.contains(Buckets.slot(ofBucket: $0.bucket)) }
     }
 }

@@ -52,7 +52,7 @@ struct LostGateways: Sendable {
         while ContinuousClock.now < end {
             if search.found.isEmpty {
                 guard let routes = await functions.redis.nextRoutes(of: &search.scan) else {
-                    // Those whose master is away are looked for when it is back.
+                    // Those whose master is away, and those that could not be detached, are looked for again.
                     if search.scan.missed != .none { return .goOn(Self.pause) }
                     // Only a whole search that finds nothing shows that nothing is left.
                     if !search.hasFound { return .isOver }
@@ -62,11 +62,14 @@ struct LostGateways: Sendable {
                 search.add(routes)
                 continue
             }
-            let some = search.takeFound(Self.page)
+            let page = search.takeFound(Self.page)
+            let some = await functions.redis.reachable(page, of: &search.scan)
             do throws(SignalingError) {
-                if try await detach(some[...], of: gateway, lease) > 0 { return .goOn(Self.pause) }
+                let kept = try await detach(some, of: gateway, lease)
+                search.scan.putBack(kept)
             } catch {
-                // The next search finds these again, and the others don't wait for them.
+                // They are asked for again when the others have been dealt with, at the earliest after a pause.
+                search.scan.putBack(some)
                 logger.debug(
                     "could not detach sessions", metadata: ["gateway": "\(gateway)", "error": "\(error)"])
                 return .goOn(Self.pause)
@@ -86,10 +89,10 @@ struct LostGateways: Sendable {
         }
     }
 
-    /// - Returns: the number of sessions that are still attached.
+    /// - Returns: the routes of sessions that are still attached.
     private func detach(
-        _ found: ArraySlice<FoundRoute>, of gateway: GatewayID, _ lease: EndedLease
-    ) async throws(SignalingError) -> Int {
+        _ found: [FoundRoute], of gateway: GatewayID, _ lease: EndedLease
+    ) async throws(SignalingError) -> [FoundRoute] {
         // A route that cannot be read is removed with those that are dealt with.
         let known = found.compactMap { found in SessionRoute(text: found.text).map { (found: found, route: $0) } }
         let replies = try await functions.redis.answers(
@@ -110,6 +113,6 @@ struct LostGateways: Sendable {
         // The last step, so that after a crash the unfinished sessions are found again.
         let ended = PresenceFunctions.removing(found.filter { !kept.contains($0) }, of: gateway)
         _ = try await functions.redis.answers(to: commands, then: ended)
-        return kept.count
+        return Array(kept)
     }
 }

@@ -108,6 +108,23 @@ import Testing
         }
     }
 
+    @Test func whatIsPutBackIsAskedForAgain() throws {
+        var scan = RouteScan(Self.gateway, in: .slots([0, 4, 8]))
+        var replies = Self.next(&scan, isReachable: { $0 != 4 }).map { _ in Self.reply("0", "a", "b") }
+        #expect(replies.count == 2)
+        let found = scan.routes(in: replies)
+        #expect(found.map(\.bucket) == [0, 0, 2, 2])
+        // Bucket 1 has been left out already; each is asked for once.
+        scan.putBack(found + [FoundRoute(bucket: 1, text: "c")])
+        #expect(Self.next(&scan).isEmpty)
+        #expect(scan.missed == .slots([0, 4, 8]))
+        scan.askAgain()
+        #expect(Self.next(&scan) == [1, 0, 2].map { Self.command($0, "0") })
+        replies = [0, 1, 2].map { _ in Self.reply("0") }
+        #expect(scan.routes(in: replies) == [])
+        #expect(Self.next(&scan).isEmpty && scan.missed == .none)
+    }
+
     @Test func theBucketsOfAMasterThatIsAwayAreLeftOut() throws {
         var scan = RouteScan(Self.gateway)
         var asked: [RedisCommand] = []
