@@ -3,7 +3,8 @@ internal import PostgresStore
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Sees to it that bans and their ends hold after Redis has lost data, and deletes those that are long over.
+/// Sees to it that bans and their ends hold after Redis has lost data, and deletes those that are long over. Users
+/// whose master is away are left to a later round.
 struct BanCheck: Sendable {
     /// Bans that are checked in one pipeline, and pruned in one statement.
     private static let page = 500
@@ -30,10 +31,10 @@ struct BanCheck: Sendable {
     /// Writes the bans that Redis has lost. Where it does not know the user's number, logins read the ban with the number, and
     /// nothing is written: what a ban costs Redis goes when the user does.
     private func note(_ entries: [BanStore.Entry]) async throws {
-        let boxes = try await functions.redis.answers(
+        let boxes = await functions.redis.answersInTime(
             to: entries.map { RedisCommand("HMGET", key: UserKeys($0.user).box, "uid", "ban") })
         let lost = zip(entries, boxes).filter { entry, box in
-            guard let fields = box.array, fields.count == 2, fields[0].string != nil else { return false }
+            guard let fields = box?.array, fields.count == 2, fields[0].string != nil else { return false }
             let version = fields[1].string?.split(separator: " ").last.flatMap { Int64($0) }
             return version ?? 0 < entry.version
         }
@@ -41,9 +42,9 @@ struct BanCheck: Sendable {
     }
 
     private func endSessions(of entries: [BanStore.Entry]) async throws {
-        let found = try await functions.redis.answers(
+        let found = await functions.redis.answersInTime(
             to: entries.map { RedisCommand("EXISTS", key: UserKeys($0.user).session) })
-        let disconnects = zip(entries, found).filter { $0.1.int == 1 }.map { entry, _ in
+        let disconnects = zip(entries, found).filter { $0.1?.int == 1 }.map { entry, _ in
             PostedCommand.command(
                 on: functions.redis.bus, for: DisconnectUser(user: entry.user),
                 id: CommandID("ban-\(entry.version)-\(SecureRandom.hex(bytes: 8))"))

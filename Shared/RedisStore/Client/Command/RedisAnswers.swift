@@ -67,6 +67,17 @@ extension RedisCluster {
             found: results.dropFirst(commands.count).map { try? $0.get() })
     }
 
+    /// Asks questions without waiting for servers that are away.
+    /// - Parameters:
+    ///   - questions: commands that change nothing.
+    ///   - limit: how long the answers of other servers are waited for; default 2 s.
+    /// - Returns: the answers, in order; nil where none came in time.
+    package func answersInTime(
+        to questions: [RedisCommand], within limit: Duration = .seconds(2)
+    ) async -> [RedisValue?] {
+        await execute([], then: questions, within: limit).map { try? $0.get() }
+    }
+
     /// Runs commands, and another one when all of them have succeeded. Waits for that as long as for the answer to a question, and not
     /// at all when a command is about keys of a server that is away: they go on then without the caller.
     /// - Parameter failed: called with the first failure, if there is one, possibly after this has returned; on the loop.
