@@ -249,12 +249,12 @@ package struct CommandConsumer: Service {
     /// How long a renewal may be sent again: until the next.
     private static let renewalTime = TimeAmount.seconds(1)
 
-    /// Every ten seconds it records the streams' backlogs; every minute it removes consumers that are gone. Not while a server is
-    /// away: it would wait for it, and the end of this process for that.
+    /// Every ten seconds it records the streams' backlogs; every minute it removes consumers that are gone. It asks no
+    /// server that is away: it would wait for it, and the end of this process for that.
     private func survey(_ parts: [[EntryHandler]]) async {
         var rounds = 0
         while !Task.isCancelled {
-            if rounds % 10 == 0, await isWhole() { await recordBacklogs(parts) }
+            if rounds % 10 == 0 { await recordBacklogs(parts) }
             if rounds % 60 == 0 {
                 for stream in parts.joined() where !Task.isCancelled {
                     guard await isWhole() else { break }
@@ -268,10 +268,18 @@ package struct CommandConsumer: Service {
 
     private func isWhole() async -> Bool { await connection.read { [connection] in connection.isWhole } }
 
-    /// Records how many entries each stream has, and how old the oldest is, of all partitions together.
+    private func reachable(_ groups: [ConsumerGroup]) async -> [ConsumerGroup] {
+        await connection.read { [connection] in
+            groups.filter { connection.isReachable(slot: $0.partition.slot) }
+        }
+    }
+
+    /// Records how many entries each stream has, and how old the oldest is, of all partitions together whose servers
+    /// are not away.
     private func recordBacklogs(_ parts: [[EntryHandler]]) async {
         for place in parts[0].indices {
-            let groups = parts.map { $0[place].group }
+            let groups = await reachable(parts.map { $0[place].group })
+            guard !groups.isEmpty else { continue }
             let lengths = await connection.execute(groups.map { RedisCommand("XLEN", key: $0.stream) })
                 .compactMap { (try? $0.get())?.int }
             guard lengths.count == groups.count else { continue }
