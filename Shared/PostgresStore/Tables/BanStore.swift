@@ -53,13 +53,17 @@ package struct BanStore: Sendable {
     }
 
     /// Ends a user's ban. Its row stays until ``prune(limit:)``, so that Redis is told of the end again should it lose it.
-    /// - Returns: the row, with a version above those of all bans of the user before; also when there was none.
+    /// A user without a row gets one, because its lock orders this and a first ban that is being written meanwhile.
+    /// - Returns: the row, with a version above those of all bans of the user before; also when the app does not exist.
     package func lift(_ user: UserKey) async throws(PostgresError) -> Entry {
         let rows = try await pool.query(
             """
             WITH lifted AS (
-                UPDATE user_bans SET until = least(until, now()), version = greatest(version + 1, \(Self.now))
-                WHERE app = $1 AND account = $2 RETURNING *)
+                INSERT INTO user_bans AS b (app, account, until, version)
+                SELECT $1, $2, now(), \(Self.now) WHERE EXISTS (SELECT FROM apps WHERE id = $1)
+                ON CONFLICT (app, account) DO UPDATE SET until = least(b.until, now()),
+                    version = greatest(b.version + 1, EXCLUDED.version)
+                RETURNING *)
             SELECT \(Self.columns) FROM lifted UNION ALL
             SELECT $1, $2, 0, '', 0, \(Self.now), 0, false WHERE NOT EXISTS (SELECT FROM lifted)
             """, [.text(user.app.rawValue), .text(user.account.rawValue)], within: pool.configuration.changeTimeout)
