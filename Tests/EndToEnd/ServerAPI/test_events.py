@@ -181,6 +181,18 @@ async def test_streams_are_bounded(stack: Stack):
     again.close()
 
 
+async def test_an_app_cannot_take_the_places_of_all(stack: Stack):
+    app = stack.create_app(unique("events"))
+    readers = [ServerAPI(stack, create_key(stack, app=app.id, scopes=("read",))["key"]) for _ in range(3)]
+    streams = [await Stream(reader, app.id).started() for reader in readers[:2] for _ in range(20)]
+    refused = Stream(readers[2], app.id)
+    assert (refused.status, refused.problem["code"]) == (503, "unavailable")
+    assert "40 of an app" in refused.problem["bound"]
+    other = await Stream(ServerAPI(stack, create_key(stack)["key"]), stack.open_app.id).started()
+    for stream in (*streams, other):
+        stream.close()
+
+
 async def eventually_open(api: ServerAPI, app: str) -> Stream:
     opened: list[Stream] = []
 

@@ -15,6 +15,8 @@ final class EventStreams: Sendable {
     static let bound = 200
     /// Streams of one key at most.
     static let boundOfKey = 20
+    /// Streams of one app at most, with any keys: a few apps cannot take the places of all.
+    static let boundOfApp = 40
     /// The time between two reads when there is nothing to read.
     private static let pause = Duration.milliseconds(500)
     /// The time between two lines when nothing happens.
@@ -29,19 +31,28 @@ final class EventStreams: Sendable {
 
     private let shards: APIShards
     private let directory: APIDirectory
-    private let open = Mutex<[String: Int]>([:])
+    private let open = Mutex(Counts())
+
+    /// How many streams are open.
+    private struct Counts {
+        var all = 0
+        var ofKeys: [String: Int] = [:]
+        var ofApps: [AppID: Int] = [:]
+    }
 
     /// The place of a stream among those that are counted; free when nobody has it any more.
     final class Place: Sendable {
         private let key: String
+        private let app: AppID
         private let streams: EventStreams
 
-        fileprivate init(_ key: String, _ streams: EventStreams) {
+        fileprivate init(_ key: String, _ app: AppID, _ streams: EventStreams) {
             self.key = key
+            self.app = app
             self.streams = streams
         }
 
-        deinit { streams.ended(key) }
+        deinit { streams.ended(key, app) }
     }
 
     init(shards: APIShards, directory: APIDirectory) {
@@ -51,27 +62,30 @@ final class EventStreams: Sendable {
 
     /// Counts a stream.
     /// - Throws: ``APIProblem`` with ``APIErrorCode/unavailable`` when there are too many.
-    private func place(of key: APIKey) throws(APIProblem) -> Place {
+    private func place(of key: APIKey, in app: AppID) throws(APIProblem) -> Place {
         let isCounted = open.withLock { open in
-            guard open.values.reduce(0, +) < Self.bound, open[key.id, default: 0] < Self.boundOfKey else {
-                return false
-            }
-            open[key.id, default: 0] += 1
-            APIMetrics.shared.streams.set(open.values.reduce(0, +))
+            guard open.all < Self.bound, open.ofKeys[key.id, default: 0] < Self.boundOfKey,
+                open.ofApps[app, default: 0] < Self.boundOfApp
+            else { return false }
+            open.all += 1
+            open.ofKeys[key.id, default: 0] += 1
+            open.ofApps[app, default: 0] += 1
+            APIMetrics.shared.streams.set(open.all)
             return true
         }
         guard isCounted else {
-            throw APIProblem(
-                .unavailable, "as many streams are open as may: \(Self.bound), \(Self.boundOfKey) of a key",
-                bound: "\(Self.boundOfKey) streams of a key, \(Self.bound) of a process")
+            let bound = "\(Self.boundOfKey) streams of a key, \(Self.boundOfApp) of an app, \(Self.bound) of a process"
+            throw APIProblem(.unavailable, "as many streams are open as may: \(bound)", bound: bound)
         }
-        return Place(key.id, self)
+        return Place(key.id, app, self)
     }
 
-    private func ended(_ key: String) {
+    private func ended(_ key: String, _ app: AppID) {
         open.withLock { open in
-            open[key] = open[key] == 1 ? nil : open[key].map { $0 - 1 }
-            APIMetrics.shared.streams.set(open.values.reduce(0, +))
+            open.all -= 1
+            open.ofKeys[key] = open.ofKeys[key] == 1 ? nil : open.ofKeys[key].map { $0 - 1 }
+            open.ofApps[app] = open.ofApps[app] == 1 ? nil : open.ofApps[app].map { $0 - 1 }
+            APIMetrics.shared.streams.set(open.all)
         }
     }
 
@@ -82,7 +96,7 @@ final class EventStreams: Sendable {
         _ app: AppID, kinds: Set<EventKind>, after: EventPosition?, key: APIKey
     ) async throws(APIProblem) -> EventStream {
         var stream = EventStream(
-            shard: shards.next(), app: app, place: try place(of: key),
+            shard: shards.next(), app: app, place: try place(of: key, in: app),
             feed: EventFeed(kinds: kinds, position: after ?? EventPosition.start))
         do throws(SignalingError) {
             let since = try await stream.announce()
