@@ -135,6 +135,23 @@ import Testing
         }
     }
 
+    @Test func aSpecialChannelIsNotDeletedWhileItsEventsAreRead() async throws {
+        try await ServicesStage.run { stage in
+            let special = try stage.channel("_agora_channel_event")
+            let (keys, functions) = (ChannelKeys(special), ChannelFunctions(redis: stage.connection))
+            _ = try await stage.redis("HSET", keys.state, "seq", "1")
+            #expect(try await functions.expiry(special) == .idle)
+            _ = try await stage.redis("SET", keys.followed, "1")
+            let followed = try await functions.expiry(special)
+            if case .wait = followed {} else { Issue.record("\(followed)") }
+            #expect(try await functions.delete(special, version: 0) == false)
+            #expect(try await stage.redis("EXISTS", keys.state).int == 1)
+            _ = try await stage.redis("DEL", keys.followed)
+            #expect(try await functions.delete(special, version: 0))
+            #expect(try await stage.redis("EXISTS", keys.state).int == 0)
+        }
+    }
+
     @Test func longListsComeInPagesNewestFirst() async throws {
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")

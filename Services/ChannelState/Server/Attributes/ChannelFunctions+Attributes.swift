@@ -195,7 +195,7 @@ extension ChannelFunctions {
 
     /// Deletes the keys of an empty channel. One that had members leaves a note of its end, see ``recordEnd(of:_:)``.
     /// - Parameter version: the version of the attributes after they were cleared; 0 when they were not.
-    /// - Returns: false when the channel has members again.
+    /// - Returns: false when the channel has members again, or is followed.
     func delete(_ channel: ChannelKey, version: Int64) async throws(SignalingError) -> Bool {
         try await redis.answer(to: .function("channel_delete", tag: KeySpace.tag(channel), .int64(version))).int == 1
     }

@@ -36,7 +36,8 @@ struct ChannelExpiry: Sendable {
             // Somebody may have used the channel again meanwhile.
             try await expire(channel)
         case .idle:
-            _ = try await functions.delete(channel, version: 0)
+            // Somebody may have joined or followed the channel meanwhile.
+            if try await !functions.delete(channel, version: 0) { try await expire(channel) }
         case .none:
             break
         }

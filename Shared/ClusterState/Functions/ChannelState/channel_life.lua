@@ -1,11 +1,16 @@
 -- Expiry and deletion of empty channels.
 
--- Least interval between two checks of a channel that has members. A leave that coincides with a check is noticed by the
+-- Least interval between two checks of a channel that is used. A leave that coincides with a check is noticed by the
 -- next one.
 local WATCH_MS = 60000
 
 -- An end that nobody records is forgotten after this time.
 local END_MS = 86400000
+
+-- Whether a channel has members, or is a special one whose events the server API reads (see ChannelKeys.swift).
+local function is_used(tag)
+    return redis.call('EXISTS', tag .. ':members', tag .. ':follow') > 0
+end
 
 -- Called when the channel's timer fires. Returns {'ended', time (us)} (an end that is not recorded yet), {'wait', time to check
 -- again (ms)}, {'due'} (its time to live is over), {'idle'} (it never had a member: only its cache must be dropped) or {'none'}.
@@ -17,7 +22,7 @@ local function channel_expiry(keys)
     end
     local now = clock()
     local life = tonumber(state(tag, '_channel_ttl') or CHANNEL_TTL) * 1000
-    if redis.call('ZCARD', tag .. ':members') > 0 then
+    if is_used(tag) then
         return {'wait', number(now + math.max(life, WATCH_MS))}
     end
     if redis.call('EXISTS', tag .. ':state', tag .. ':attrver') == 0 then
@@ -35,10 +40,10 @@ end
 
 -- ARGV: version of the attributes after they were cleared, 0 when they were not. Deletes an empty channel; of one that had
 -- members it notes the end.
--- Returns 1, or 0 when the channel has members again.
+-- Returns 1, or 0 when the channel has members again, or is followed.
 local function channel_delete(keys, args)
     local tag = keys[1]
-    if redis.call('ZCARD', tag .. ':members') > 0 then
+    if is_used(tag) then
         return 0
     end
     if state(tag, 'joins') then

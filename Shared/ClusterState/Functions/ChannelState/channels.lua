@@ -19,6 +19,7 @@
 --   :attrwait hash: version -> packed change that arrived before its predecessor
 --   :attrload string: "version id" of the current reload of the attributes; expires RELOAD_MS after its last step
 --   :attrmin  string: lowest version that may be cached; a lower one was read before a later commit
+--   :follow   string: exists while the server API reads a special channel's events; gateways write it
 --   :end      string: us, when the channel ended; channel-state deletes it when it has recorded that for webhooks
 --   :arate    string: number of attribute changes in the current second
 --   :arate:NAME  string: number of changes of one attribute in the current second
