@@ -102,6 +102,10 @@ extension UserCommand {
         }
     }
 
+    /// After this time the order to end a banned user's session is dropped: the ban may be over when a presence service
+    /// starts, which ends the sessions of those who are still banned by itself.
+    private static let patience = Duration.seconds(60)
+
     /// Writes a ban to Redis, from when on no session can be opened, and then ends the session; or writes the end of a ban.
     /// - Parameters:
     ///   - until: in Unix seconds; 0 for the end.
@@ -110,10 +114,13 @@ extension UserCommand {
         try await ControlRedis.withConnection(libraries: [.presence, .streams]) { connection in
             _ = try await connection.execute(.noting(banOf: user, until: until, tokens: tokens, version: version))
             guard until > 0 else { return }
+            let command = DisconnectUser(user: user)
+            let slot = connection.bus.partition(of: command.subject).slot
+            let now = try await connection.execute(RedisCommand("TIME").inSlot(slot)).time
             _ = try await connection.execute(
                 PostedCommand.command(
-                    on: connection.bus, for: DisconnectUser(user: user),
-                    id: CommandID("ban-\(version)-\(SecureRandom.hex(bytes: 8))")))
+                    on: connection.bus, for: command, id: CommandID("ban-\(version)-\(SecureRandom.hex(bytes: 8))"),
+                    deadline: now.map { $0 + patience }))
         }
     }
 }
