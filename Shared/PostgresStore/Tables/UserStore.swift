@@ -62,14 +62,17 @@ package struct UserStore: Sendable {
         guard !users.isEmpty else { return [] }
         let none = UserLogin(uid: 0, attributes: VersionedAttributes(version: 0, attributes: []))
         var logins = [UserLogin](repeating: none, count: users.count)
+        // LIMIT keeps the ban a look-up of each user: a join could read the whole table for each batch.
         let rows = try await pool.query(
             """
             SELECT l.ordinal, l.uid, l.version, l.name, l.value,
                 CASE WHEN b.until > now() THEN floor(extract(epoch FROM b.until))::bigint END AS banned,
                 floor(extract(epoch FROM b.until))::bigint AS ban_end,
                 floor(extract(epoch FROM b.tokens_until))::bigint AS tokens, b.version AS ban_version
-            FROM user_logins($1, $2) l LEFT JOIN user_bans b
-                ON b.app = ($1::text[])[l.ordinal] AND b.account = ($2::text[])[l.ordinal]
+            FROM user_logins($1, $2) l LEFT JOIN LATERAL (
+                SELECT until, tokens_until, version FROM user_bans
+                WHERE app = ($1::text[])[l.ordinal] AND account = ($2::text[])[l.ordinal] LIMIT 1
+            ) b ON true
             """,
             [.texts(users.map(\.app.rawValue)), .texts(users.map(\.account.rawValue))],
             within: pool.configuration.changeTimeout)
