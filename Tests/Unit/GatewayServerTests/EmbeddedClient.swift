@@ -123,6 +123,17 @@ final class EmbeddedClient: Sendable {
         }
     }
 
+    /// Refuses the shard's command of this number, as a service that is out of order would.
+    func refuse(_ number: Int) async throws {
+        try await onLoop { shard in
+            let error = SignalingError(.failed, .unavailable, "out of order")
+            shard.sender.received(CommandID("test-\(number)"), .failure(error))
+        }
+    }
+
+    /// Lets time pass for what is scheduled on the shard's loop.
+    func pass(_ time: TimeAmount) async { await channel.testingEventLoop.advanceTime(by: time) }
+
     /// Answers the first command: presence knows the app.
     func appIsKnown() async throws {
         try await answer(1) { AppSettings(certificate: "", tokenRequired: false).write(to: &$0) }

@@ -10,4 +10,9 @@ import WebhookClient
     func onlySuccessCounts(_ status: Int, _ cause: WebhookFailure.Cause?) {
         #expect(WebhookAnswer(status: status).failure?.cause == cause)
     }
+
+    @Test(arguments: [(200, true), (404, true), (500, true), (501, true), (502, false), (504, false), (505, true)])
+    func aProxysAnswerIsNotTheServers(_ status: Int, _ isFromServer: Bool) {
+        #expect(WebhookAnswer(status: status).isFromServer == isFromServer)
+    }
 }

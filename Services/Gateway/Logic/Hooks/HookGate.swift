@@ -1,5 +1,5 @@
 /// Decides whether an app's server is asked: not more questions at once than its bound, and none for a while after several in a row
-/// have failed, so that a dead server costs its users no deadline each.
+/// did not reach it, so that a dead server costs its users no deadline each.
 package struct HookGate: Sendable {
     /// The failures in a row after which the server is left alone.
     package static let failuresBound = 5
@@ -53,7 +53,7 @@ package struct HookGate: Sendable {
 
     /// Takes the outcome of a question.
     /// - Parameters:
-    ///   - isWell: whether there was a valid answer.
+    ///   - isWell: whether the server has answered, be it with an error.
     ///   - isTrial: what ``ask(now:)`` has returned for it.
     package mutating func answered(_ isWell: Bool, isTrial: Bool, now: LocalTime) {
         underWay -= 1

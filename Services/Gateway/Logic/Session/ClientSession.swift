@@ -20,6 +20,9 @@ package struct ClientSession: ~Copyable {
     var rates = SessionRates()
     /// What the app's server is asked before it happens; empty for most apps.
     var hooks = HookPoints()
+    /// Whether ``hooks`` are those of the app. A resumed session whose app's settings are not known neither joins nor
+    /// sends.
+    var areHooksKnown = true
     /// The session's mailbox; nil until the login or resume is answered.
     var mailbox: SessionMailbox?
     /// The session's channel.
@@ -34,6 +37,9 @@ package struct ClientSession: ~Copyable {
 
     /// The session's user; nil unless the session is logged in.
     package var user: UserKey? { login.active?.user }
+
+    /// The app of the session, or of the login or resume that is in progress.
+    package var app: AppID? { login.app }
 
     /// Handles an event.
     /// - Returns: the actions to perform, in order.

@@ -72,7 +72,7 @@ package enum SessionAction: Equatable, Sendable {
     indirect case askHook(HookQuestion)
     /// Open this session in presence.
     case open(ConnectionStateMachine.Session)
-    /// Move this session to this gateway, and request its app's limits.
+    /// Move this session to this gateway, and request its app's settings, which are told before the reply.
     case resume(ConnectionStateMachine.Session)
     /// Register the session for this connection, and close an older connection of it.
     case bind(SessionID)

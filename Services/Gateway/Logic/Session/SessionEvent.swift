@@ -22,8 +22,8 @@ package enum SessionEvent: Sendable {
     case appAnswered(Result<AppSettings, SignalingError>, session: SessionID, secret: String)
     /// The limits of the app whose session is being resumed.
     case limits(AppLimits)
-    /// What the app's server is asked about from now on.
-    case hooks(HookPoints)
+    /// What the app's server is asked about from now on; nil while that is not known.
+    case hooks(HookPoints?)
     /// The verdict on the question of ``SessionAction/askHook(_:)``.
     indirect case hookAnswered(HookQuestion, HookVerdict)
     /// The reply to ``SessionAction/open(_:)``.

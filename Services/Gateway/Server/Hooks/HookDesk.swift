@@ -42,6 +42,9 @@ final class HookDesk {
     /// What an app's server is asked about, as far as the shard knows.
     func points(of app: AppID) -> HookPoints { hooks[app]?.settings.points ?? HookPoints() }
 
+    /// The same; nil when the shard holds no hook of the app, because it has none or its settings are not known.
+    func heldPoints(of app: AppID) -> HookPoints? { hooks[app]?.settings.points }
+
     /// Takes an app's hook; nil for none.
     /// - Returns: whether other things are asked about than before.
     func adopt(_ settings: BeforeHook?, of app: AppID) -> Bool {
@@ -66,8 +69,13 @@ final class HookDesk {
         _ question: HookQuestion, address: String, until end: NIODeadline,
         _ callback: @escaping (HookVerdict) -> Void
     ) {
-        // The hook was removed a moment ago.
-        guard let hook = hooks[question.app], let point = question.point else { return callback(.goesOn) }
+        // Nothing else is asked about.
+        guard let point = question.point else { return callback(.goesOn) }
+        guard let hook = hooks[question.app] else {
+            // Sessions are told at once when a hook is removed, and do not ask then.
+            logger.error("a session asks about a hook that is not known", metadata: ["app": "\(question.app)"])
+            return callback(HookVerdict(.failure(.broken), at: point, failsOpen: false))
+        }
         let settings = hook.settings
         let isTrial: Bool
         do throws(HookFailure) {
@@ -90,7 +98,7 @@ final class HookDesk {
             let wasOpen = hook.gate.isOpen
             // A server that had less than its deadline is not to blame.
             let isExcused = rest < deadline && !isTrial && answer == .failure(.timeout)
-            hook.gate.answered((try? answer.get()) != nil || isExcused, isTrial: isTrial, now: .now)
+            hook.gate.answered(Self.isAlive(result) || isExcused, isTrial: isTrial, now: .now)
             if wasOpen != hook.gate.isOpen { tell(question.app, answer, isOpen: hook.gate.isOpen) }
             callback(HookVerdict(answer, at: point, failsOpen: settings.failsOpen))
         }
@@ -124,6 +132,14 @@ final class HookDesk {
             if let failure = answer.failure { throw HookFailure(failure.cause) }
             guard answer.isWhole else { throw .answer }
             return try HookAnswer(answer.body, at: point)
+        }
+    }
+
+    /// Whether the server works, whatever it has answered: to leave it alone would then help nobody.
+    private static func isAlive(_ result: Result<WebhookAnswer, any Error>) -> Bool {
+        switch result {
+        case .success(let answer): answer.isFromServer
+        case .failure: false
         }
     }
 

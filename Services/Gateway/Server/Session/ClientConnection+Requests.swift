@@ -11,6 +11,8 @@ extension ClientConnection {
     /// The time limit of requests that settle a join.
     private static let settlementTimeout = Duration.seconds(2)
     private static let settlementPause = Duration.seconds(1)
+    /// The pause before an app's settings are looked up again.
+    private static let settingsPause = Duration.seconds(1)
 
     func ask(_ action: SessionAction, on shard: isolated GatewayShard) {
         switch action {
@@ -78,28 +80,66 @@ extension ClientConnection {
         let command = OpenSession(
             gateway: shard.id, line: session.line, device: session.device, push: session.push,
             tokenExpiry: session.tokenExpiry)
-        shard.sender.send(command, by: loginDeadline.deadline) { [self] in handle(.opened($0), on: shard) }
+        let app = session.user.app
+        shard.sender.send(command, by: loginDeadline.deadline) { [self] result in
+            // The hook may have changed meanwhile, of which the shard tells only sessions that are logged in.
+            handle(.hooks(shard.hooks.points(of: app)), on: shard)
+            handle(.opened(result), on: shard)
+        }
     }
 
     private func resume(_ session: ConnectionStateMachine.Session, on shard: isolated GatewayShard) {
-        let id = session.line.session
         loginDeadline = .now + shard.environment.callTimeout
-        shard.awaitResume(of: id, on: self)
-        let app = session.user.app
-        handle(.hooks(shard.hooks.points(of: app)), on: shard)
-        shard.apps.find(app) { [self] settings in
-            // The session is valid whether or not its app is known; without the app's settings the default limits
-            // apply, and the hook of which the shard knows.
-            guard case .success(let settings) = settings else { return }
+        shard.awaitResume(of: session.line.session, on: self)
+        // Begun now, so that the session waits for one round trip to presence, not for two.
+        shard.apps.find(session.user.app) { _ in }
+        let command = ResumeSession(gateway: shard.id, line: session.line)
+        shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
+            resumeAnswered(session.line, result, on: shard)
+        }
+    }
+
+    /// Passes on presence's reply; a success only with the app's settings, because they say what the session must
+    /// not do unasked.
+    private func resumeAnswered(
+        _ line: Line, _ result: Result<SessionResumed, SignalingError>, on shard: isolated GatewayShard
+    ) {
+        guard result.failure == nil else { return tellResumed(line.session, result, on: shard) }
+        shard.apps.find(line.user.app) { [self] settings in
+            learn(settings, of: line.user.app, on: shard)
+            tellResumed(line.session, result, on: shard)
+        }
+    }
+
+    private func tellResumed(
+        _ id: SessionID, _ result: Result<SessionResumed, SignalingError>, on shard: isolated GatewayShard
+    ) {
+        handle(.resumed(result), on: shard)
+        shard.resumeAnswered(of: id, on: self)
+    }
+
+    /// Tells a resumed session what its app's settings say. The session is valid also without them: it has the default
+    /// limits and the hook that the shard knows then. Without either, it neither joins nor sends until they are found.
+    private func learn(
+        _ settings: Result<AppSettings, SignalingError>, of app: AppID, on shard: isolated GatewayShard
+    ) {
+        switch settings {
+        case .success(let settings):
             shard.adopt(settings.hook, of: app)
             handle(.limits(settings.limits), on: shard)
             handle(.hooks(shard.hooks.points(of: app)), on: shard)
+        case .failure:
+            handle(.hooks(shard.hooks.heldPoints(of: app)), on: shard)
+            shard.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(Self.settingsPause)) { [self] in
+                learnLater(of: app, on: shard)
+            }
         }
-        let command = ResumeSession(gateway: shard.id, line: session.line)
-        shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
-            handle(.resumed(result), on: shard)
-            shard.resumeAnswered(of: id, on: self)
-        }
+    }
+
+    private func learnLater(of app: AppID, on shard: isolated GatewayShard) {
+        // The session has ended meanwhile, or its connection.
+        guard session.user != nil else { return }
+        shard.apps.find(app) { [self] settings in learn(settings, of: app, on: shard) }
     }
 
     private func endSession(_ session: SessionID, of user: UserKey, on shard: isolated GatewayShard) {

@@ -4,7 +4,8 @@ internal import SignalingProtocol
 
 /// Handles the removal of apps, and changes of their hooks.
 extension GatewayShard {
-    /// Takes an app's hook, as its settings have it, and tells the app's sessions of a change.
+    /// Takes an app's hook, as its settings have it, and tells the app's sessions of a change; those that are not
+    /// logged in yet learn of it when they are.
     func adopt(_ hook: BeforeHook?, of app: AppID) {
         guard hooks.adopt(hook, of: app) else { return }
         let points = hooks.points(of: app)
@@ -16,7 +17,8 @@ extension GatewayShard {
     /// Ends the sessions of apps that the operator has removed, and follows changes of the others' hooks.
     func lookAfterApps() {
         let present = Set(sessions.values.compactMap { $0.session.held?.line.user.app })
-        hooks.forget(except: present)
+        // Those that are logging in or being resumed will have the hook too.
+        hooks.forget(except: Set(connections.values.compactMap { $0.session.app }))
         for app in present {
             apps.find(app) { [self] answer in
                 if case .success(let settings) = answer { adopt(settings.hook, of: app) }

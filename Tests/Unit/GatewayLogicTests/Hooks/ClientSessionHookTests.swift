@@ -188,6 +188,41 @@ import Testing
         #expect(talk.session.channel.joined?.key == (try talk.channel("before")))
     }
 
+    @Test func aSessionWhoseAppsHookIsNotKnownNeitherJoinsNorSends() throws {
+        let talk = try active()
+        #expect(talk.tell(.hooks(nil)) == [])
+        for (id, code, function, arguments) in [
+            (1, SignalingCode.messageOther, "user_sendmsg", Self.toBob),
+            (2, SignalingCode.messageOther, "channel_sendmsg", #""name":"room","msg":"hi""#),
+            (3, SignalingCode.joinOther, "channel_join", #""name":"room""#),
+        ] {
+            let error = SignalingError(code, .unavailable, "the app's settings are not available; try again")
+            #expect(try talk.calls(function, id, arguments) == Talk.failed(id, error))
+        }
+        // Now it is known that there is none.
+        _ = talk.tell(.hooks(HookPoints()))
+        #expect(try performed(talk.calls("user_sendmsg", 4, Self.toBob)) != nil)
+    }
+
+    @Test func theAppIsKnownFromTheFirstFrameToTheEnd() throws {
+        let talk = try Conversation()
+        let fresh = talk.session.app
+        #expect(fresh == nil)
+        _ = try talk.says(Talk.login)
+        let authenticating = talk.session.app
+        #expect(authenticating == talk.user.app)
+        let asked = try question(talk.appAnswers(.success(settings(.login))))
+        let authorizing = talk.session.app
+        #expect(authorizing == talk.user.app)
+        _ = talk.tell(.hookAnswered(asked, .refused(Self.denial)))
+        let ended = talk.session.app
+        #expect(ended == nil)
+        let other = try Conversation()
+        _ = try other.says(Talk.lineLogin)
+        let resuming = other.session.app
+        #expect(resuming == other.user.app)
+    }
+
     @Test func anAnswerAfterTheEndOfTheSessionDoesNothing() throws {
         let talk = try active(.send)
         let asked = try question(talk.calls("user_sendmsg", 1, Self.toBob))

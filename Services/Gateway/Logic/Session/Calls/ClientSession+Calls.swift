@@ -93,6 +93,7 @@ extension ClientSession {
             guard name.special == nil || (rates.areLimitsKnown && rates.limits.specialChannelsOpen) else {
                 return refuseSpecial(ticket, .joinOther, "the app does not let clients join this channel", &actions)
             }
+            guard areHooksKnown else { return refuseUnasked(ticket, .joinOther, &actions) }
             guard !hooks.contains(.join) else {
                 return actions.append(.askHook(.call(StartedCall(call, ticket, by: active))))
             }
@@ -101,15 +102,24 @@ extension ClientSession {
         }
     }
 
-    /// From now on the app's server is asked about these. While it is asked about a message, those after it wait.
-    mutating func adopt(_ points: HookPoints) {
-        hooks = points
-        calls.isSerial = points.contains(.send)
+    /// From now on the app's server is asked about these; nil while they are not known. While it is asked about a
+    /// message, those after it wait.
+    mutating func adopt(_ points: HookPoints?) {
+        areHooksKnown = points != nil
+        hooks = points ?? HookPoints()
+        calls.isSerial = hooks.contains(.send)
     }
 
     /// Sends a message, or asks the app's server first.
-    private func send(_ message: StartedCall, _ actions: inout SessionActions) {
+    private mutating func send(_ message: StartedCall, _ actions: inout SessionActions) {
+        guard areHooksKnown else { return refuseUnasked(message.ticket, .messageOther, &actions) }
         actions.append(hooks.contains(.send) ? .askHook(.call(message)) : .perform(message))
+    }
+
+    /// Refuses what the app's server may have to be asked about, while it is not known whether it must be.
+    private mutating func refuseUnasked(_ ticket: CallTicket, _ code: SignalingCode, _ actions: inout SessionActions) {
+        let error = SignalingError(code, .unavailable, "the app's settings are not available; try again")
+        answered(ticket, .failure(error), &actions)
     }
 
     /// Does what the app's server was asked about, or refuses it.

@@ -56,6 +56,17 @@ package struct ConnectionStateMachine: ~Copyable {
         }
     }
 
+    /// The app of the session, or of the login or resume that is in progress.
+    var app: AppID? {
+        switch state {
+        case .authenticating(let login): login.user.app
+        case .authorizing(let session), .opening(let session), .resuming(let session, _), .orphaned(let session):
+            session.user.app
+        case .active(let active), .loggingOut(let active, _): active.user.app
+        case .fresh, .closed: nil
+        }
+    }
+
     /// The session that is logged in, or was until the end.
     var lastActive: ActiveSession? {
         if case .closed(let last) = state { last } else { active }
