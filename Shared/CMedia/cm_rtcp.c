@@ -99,7 +99,8 @@ bool cm_rtcp_next(struct cm_rtcp *rtcp, const uint8_t *data, size_t size, size_t
 	if (data[start] & 0x20) {
 		padding = data[end - 1];
 		/* Transport-wide feedback has paddings that are no multiple of 4, against RFC 3550. */
-		if (padding == 0 || padding > end - start - 4)
+		/* Only the last packet may have padding. */
+		if (padding == 0 || padding > end - start - 4 || end < size)
 			return false;
 		end -= padding;
 	}
