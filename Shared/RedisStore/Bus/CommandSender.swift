@@ -206,7 +206,9 @@ package final class CommandSender: Sendable {
         for bucket in state.value.buckets.keys.filter({ $0 < present }).sorted() {
             for id in state.value.buckets.removeValue(forKey: bucket) ?? [] {
                 // A command that was sent anew with its id has a later deadline.
-                guard let pending = state.value.pending[id], Self.bucket(of: pending.deadline) <= bucket else { continue }
+                guard let pending = state.value.pending[id], Self.bucket(of: pending.deadline) <= bucket else {
+                    continue
+                }
                 state.value.pending[id] = nil
                 pending.completion(.failure(.timeout()))
             }
