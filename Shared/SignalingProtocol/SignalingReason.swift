@@ -23,7 +23,7 @@ extension SignalingReason {
     public static let overloaded = Self(rawValue: "overloaded")
     /// Redis is at `maxmemory`; nothing was done.
     public static let memoryFull = Self(rawValue: "memory_full")
-    /// Others kept changing the call at the same time; nothing was done.
+    /// Others kept changing the call at the same time, or an earlier attempt of the same command is under way; nothing was done.
     public static let busy = Self(rawValue: "busy")
     /// More requests per second than allowed.
     public static let rateLimited = Self(rawValue: "rate_limited")

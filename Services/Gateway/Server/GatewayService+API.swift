@@ -44,6 +44,6 @@ extension GatewayShard {
     fileprivate var api: APIShard {
         APIShard(
             gateway: id, sender: sender, messages: messages, mailboxes: NIOLoopBound(mailboxes, eventLoop: eventLoop),
-            redis: redis)
+            redis: redis, longestMessageSeconds: environment.longestMessageSeconds)
     }
 }

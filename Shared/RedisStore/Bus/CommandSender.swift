@@ -70,7 +70,8 @@ package final class CommandSender: Sendable {
     /// `timeout` up to 0.1 s after the deadline, or `unavailable` or `overloaded`, in which case possibly before this
     /// returns.
     /// - Parameters:
-    ///   - id: the command's id, by which a repetition is recognised; nil for a new one. No other command with it may be pending.
+    ///   - id: the command's id, by which a repetition is recognised; nil for a new one. While a command with it is
+    ///     pending, another fails with the reason `busy`.
     ///   - time: the time until the deadline; default 8 s.
     package func send<C: WireCommand>(
         _ command: C, as id: CommandID? = nil, within time: Duration = .seconds(8),
@@ -95,6 +96,10 @@ package final class CommandSender: Sendable {
         }
         state.value.counter += 1
         let id = id ?? CommandID("\(sender.id)-\(state.value.counter)")
+        guard state.value.pending[id] == nil else {
+            return completion(
+                .failure(SignalingError(.failed, .busy, "an earlier attempt of the same command is under way; try again")))
+        }
         let partition = connection.bus.partition(of: command.subject)
         state.value.pending[id] = Pending(
             operation: C.operation, stream: KeySpace.commands(C.service, in: partition), slot: partition.slot,

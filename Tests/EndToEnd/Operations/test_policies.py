@@ -1,5 +1,6 @@
 """What an operator can ask of the gateways."""
 
+from server_api import ServerAPI, create_key
 from waiting import eventually, let_pass
 
 
@@ -39,6 +40,12 @@ async def test_the_operator_bounds_how_long_messages_wait(make_stack, people, mo
         sender, = await cast.login("sender")
         late = cast.make("late")
         await sender.call("user_sendmsg", peer=late.account, flag="v1:E:2592000", t="instant", content="too old by then")
+        app = stack.open_app.id
+        api = ServerAPI(stack, create_key(stack, app=app)["key"])
+        old = {"from": "shop", "message": "too old by then, too", "ttl": 2_592_000}
+        assert api.post("apps", app, "users", late.account, "messages", body=old).status == 200
+        assert api.post("apps", app, "messages", body={"items": [old | {"user": late.account}]}).body["failed"] == 0
+        assert api.post("apps", app, "broadcasts", body=old | {"users": [late.account]}).body["failed"] == 0
         await let_pass(2.5, "the message outlives the 2 s that the operator allows")
         await sender.tell(late.account, "in time")
         await late.login(stack.gateways[0])

@@ -9,7 +9,7 @@ import pytest
 from apps import make_token
 from server_api import ServerAPI, create_key
 from stack_control import Stack, unique
-from waiting import eventually
+from waiting import eventually, let_pass_blocking
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +134,24 @@ def test_a_body_that_does_not_end(api: ServerAPI, key: str):
             while time.monotonic() < until:
                 connection.sendall(part)
     assert api.get("key").status == 200
+
+
+def test_a_body_that_does_not_end_after_it_was_refused(api: ServerAPI, stack: Stack):
+    """Of an operation that has a body: the connection ends, however slowly the rest comes."""
+    place = urlsplit(api.url)
+    with socket.create_connection((place.hostname, place.port), timeout=20) as connection:
+        connection.sendall(
+            f"POST /v1/apps/{stack.open_app.id}/users/x/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {api.key}\r\n"
+            "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+        part = b"10000\r\n" + b" " * 65_536 + b"\r\n"
+        for _ in range(17):
+            connection.sendall(part)
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 413")
+        until = time.monotonic() + 15
+        with pytest.raises(ConnectionError):
+            while time.monotonic() < until:
+                connection.sendall(b"1\r\nx\r\n")
+                let_pass_blocking(0.5, "the rest comes slowly")
 
 
 def test_a_body_that_nobody_needs_leaves_the_connection_usable(api: ServerAPI):

@@ -1,10 +1,15 @@
 """Messages of apps' servers: to users and channels, alone and in batches, and repeated."""
 
+import json
+import socket
+from contextlib import ExitStack
+from urllib.parse import urlsplit
+
 import pytest
 from apps import App
-from server_api import ServerAPI, create_key
+from server_api import Answer, ServerAPI, create_key
 from stack_control import Stack, unique
-from waiting import eventually
+from waiting import eventually, let_pass, let_pass_blocking
 
 
 @pytest.fixture(scope="module")
@@ -111,3 +116,83 @@ async def test_a_repetition_has_no_further_effect(stack: Stack, people, app: App
         assert bob.texts() == ["once", "last"]
     tags = stack.redis_keys("{k:*:idem")
     assert tags and all(int(stack.redis("PTTL", tag)) > 0 for tag in tags)
+
+
+@pytest.mark.parametrize("channel", [
+    "_agora_user_online", "__agora_user_online", "_agora_channel_event", "__agora_channel_event"])
+def test_no_key_speaks_as_the_system(api: ServerAPI, app: App, channel: str):
+    """What is said in a special channel is trusted, so servers may not send there in any way."""
+    told = {"from": "eve", "message": '{"event":"offline","account":"bob","uid":7,"reason":0,"time":1}'}
+    answers = [
+        api.post("apps", app.id, "channels", channel, "messages", body=told),
+        api.put("apps", app.id, "channels", channel, "attributes", "topic", body={"value": "x"}),
+        api.delete("apps", app.id, "channels", channel, "attributes", "topic"),
+        api.post("apps", app.id, "calls", body={"from": "eve", "to": "bob", "channel": channel}),
+    ]
+    assert [(answer.status, answer.code, answer.body["field"]) for answer in answers] == [(400, "invalid_argument", "channel")] * 4
+    batch = api.post("apps", app.id, "messages", body={"items": [told | {"channel": channel}]})
+    assert (batch.status, batch.body["field"]) == (400, "items[0].channel")
+
+
+async def test_what_failed_of_a_batch_is_tried_again_and_nothing_else(stack: Stack, people):
+    """With the same idempotency key: what was sent is not sent again, and the answer is kept once nothing is left to try."""
+    app = stack.create_app(unique("paced"))
+    stack.control("app", "limit", app.id, "--channel-messages-per-second=3")
+    api = ServerAPI(stack, create_key(stack, app=app.id)["key"])
+    room, once = unique("room"), {"Idempotency-Key": unique("batch")}
+    async with people(stack) as cast:
+        ann = cast.make("ann", app)
+        await ann.login(stack.gateways[0])
+        await ann.join(room)
+        items = [{"channel": room, "from": "shop", "message": f"number {number}"} for number in range(5)]
+
+        def send() -> Answer:
+            return api.post("apps", app.id, "messages", body={"items": items}, headers=once)
+
+        first = send()
+        assert first.body["failed"] == 2
+        await let_pass(1.1, "the channel's second is over")
+        second = send()
+        assert (second.status, second.body["failed"], second.headers.get("Idempotency-Replayed")) == (200, 0, None)
+        assert second.body["results"][:3] == first.body["results"][:3]
+        third = send()
+        assert third.body == second.body and third.headers["Idempotency-Replayed"] == "true"
+        await eventually(lambda: "number 4" in str(ann.frames), "all are there")
+        assert [str(ann.frames).count(f"number {number}") for number in range(5)] == [1] * 5
+
+
+def test_a_compare_and_set_whose_answer_was_lost_is_not_answered_with_a_conflict(stack: Stack, app: App):
+    """The repetition is the same change, so it finds its own value and has succeeded."""
+    key = create_key(stack, app=app.id)["key"]
+    api = ServerAPI(stack, key)
+    for owner in (("users", unique("bob")), ("channels", unique("room"))):
+        once = {"Idempotency-Key": unique("lock")}
+        path = ("apps", app.id, *owner, "attributes", "lock")
+        lock = {"value": "mine now", "expected": None}
+        assert api.put(*path, body=lock, headers=once).status == 200
+        # The answer is lost with what Redis knows of the request.
+        kept, = [tag for tag in stack.redis_keys("{k:*:idem") if once["Idempotency-Key"] in tag]
+        assert stack.redis("DEL", kept) == "1"
+        again = api.put(*path, body=lock, headers=once)
+        assert (again.status, again.headers.get("Idempotency-Replayed")) == (200, None)
+        assert api.put(*path, body=lock).status == 409, "another request does not have the lock"
+
+
+def test_one_batch_at_a_time_may_take_more_than_the_key_has(stack: Stack, app: App):
+    """Those that were admitted before it wait until it is paid."""
+    api = ServerAPI(stack, create_key(stack, app=app.id, rate=1)["key"])
+    body = json.dumps({"items": [{"user": unique("x"), "from": "shop", "message": "one of many"}] * 50}).encode()
+    place = urlsplit(api.url)
+    head = (f"POST /v1/apps/{app.id}/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {api.key}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n").encode()
+    with ExitStack() as opened:
+        connections = []
+        for _ in range(3):
+            connection = opened.enter_context(socket.create_connection((place.hostname, place.port), timeout=20))
+            connection.sendall(head)
+            connections.append(connection)
+            let_pass_blocking(1.1, "the key has another request")
+        for connection in connections:
+            connection.sendall(body)
+        statuses = sorted(connection.recv(65_536).split(b" ", 2)[1] for connection in connections)
+    assert statuses == [b"200", b"429", b"429"]

@@ -235,6 +235,25 @@ import Testing
         }
     }
 
+    @Test(arguments: SpecialChannel.allCases.flatMap { [$0.rawValue, "_" + $0.rawValue] })
+    func onlyTheSystemSpeaksInASpecialChannel(_ name: String) async throws {
+        try await MessageStoreScene.run { scene in
+            func answer(to function: String, in name: String) async throws -> Result<RedisValue, RedisError> {
+                let keys = ChannelKeys(ChannelKey(app: scene.channel.app, name: try ChannelName(name)))
+                try await scene.command("SET", .string(keys.followed), 1)
+                let command = RedisCommand.function(
+                    function, tag: keys.tag, "", "anna", 7, "", "", 1, 1_000_000_000, "x", "")
+                return await scene.redis.connection.execute([command])[0]
+            }
+            let refused = try await answer(to: "message_to_channel", in: name)
+            #expect("\(refused)".contains("1004 special_channel"), "\(refused)")
+            for (function, name) in [("announcement_to_channel", name), ("message_to_channel", "x\(name)")] {
+                let sent = try await answer(to: function, in: name).get()
+                #expect(sent.array?.first?.int ?? 0 > 0)
+            }
+        }
+    }
+
     @Test func theLogIsBoundedInCountAndTime() async throws {
         try await MessageStoreScene.run { scene in
             let anna = try Account("anna")

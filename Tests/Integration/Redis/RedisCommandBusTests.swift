@@ -210,6 +210,25 @@ import Testing
         }
     }
 
+    @Test func anAttemptThatIsUnderWayKeepsItsAnswer() async throws {
+        try await RedisScene.run { scene in
+            let gateway = try await RedisGateway(scene)
+            let sender = gateway.sender
+            let question = try Self.question()
+            let outcomes = Recording<String>()
+            try await scene.eventLoop.submit {
+                for name in ["first", "second"] {
+                    sender.send(question, as: CommandID("same"), within: .milliseconds(300)) { outcome in
+                        if case .failure(let error) = outcome { outcomes.append("\(name) \(error.reason)") }
+                    }
+                }
+            }.get()
+            try await waitUntil("both outcomes") { outcomes.values.count == 2 ? nil : "\(outcomes.values)" }
+            #expect(outcomes.values == ["second busy", "first timeout"])
+            await gateway.subscriber.close()
+        }
+    }
+
     @Test func aCommandPastItsDeadlineIsDropped() async throws {
         try await RedisScene.run { scene in
             let handled = Recording<CommandContext>()

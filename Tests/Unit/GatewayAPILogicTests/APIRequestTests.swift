@@ -37,6 +37,19 @@ import Testing
         #expect(problem("GET", "/v1/apps/a/users/\(String(repeating: "x", count: 129))")?.field == "account")
     }
 
+    @Test(arguments: SpecialChannel.allCases.flatMap { [$0.rawValue, "_" + $0.rawValue] })
+    func onlyTheSystemSpeaksInSpecialChannels(_ name: String) throws {
+        let path = "/v1/apps/a/channels/\(name)"
+        #expect(problem("POST", "\(path)/messages", #"{"from":"x","message":"y"}"#)?.field == "channel")
+        #expect(problem("PUT", "\(path)/attributes/n", #"{"value":"y"}"#)?.field == "channel")
+        #expect(problem("DELETE", "\(path)/attributes/n")?.field == "channel")
+        #expect(problem("POST", "/v1/apps/a/calls", #"{"from":"x","to":"y","channel":"\#(name)"}"#)?.field == "channel")
+        let items = #"{"items":[{"channel":"\#(name)","from":"x","message":"y"}]}"#
+        #expect(problem("POST", "/v1/apps/a/messages", items)?.field == "items[0].channel")
+        // Anybody may read.
+        #expect(throws: Never.self) { try act("GET", "\(path)/members") }
+    }
+
     @Test func unknownPathsAndMethods() {
         #expect(problem("GET", "/v1/nothing")?.code == .notFound)
         #expect(problem("GET", "v1/key")?.code == .notFound)

@@ -31,6 +31,16 @@ import Testing
         #expect(taken(&rate, at: [2, 2.2]) == [false, true])
     }
 
+    @Test func onlyOneBatchLeavesADebt() {
+        var rate = RequestRate(limit: 1, now: 0)
+        // The heads of three batches came in three seconds, their bodies all at once.
+        #expect(taken(&rate, at: [0, 1, 2]) == [true, true, true])
+        let batches = [rate.takeBatch(1000, now: 2), rate.takeBatch(1000, now: 2), rate.takeBatch(2, now: 900)]
+        #expect(batches == [true, false, false])
+        let isPaid = rate.takeBatch(2, now: 1001)
+        #expect(isPaid)
+    }
+
     @Test func aClockThatGoesBackGivesNothing() {
         var rate = RequestRate(limit: 2, now: 5)
         #expect(taken(&rate, at: [4, 4, 4]) == [true, true, false])

@@ -38,6 +38,9 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
         }
     }
 
+    /// Whether the same request may succeed later, so that an answer with it is not kept for repetitions.
+    package var isPassing: Bool { status >= 500 || self == .rateLimited }
+
     /// What it means and what to do, in one sentence.
     package var meaning: String {
         switch self {

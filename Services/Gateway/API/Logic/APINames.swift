@@ -24,6 +24,15 @@ enum APINames {
         return channel
     }
 
+    /// A channel in which a server may speak: what is said in a special channel is the system's.
+    static func ordinaryChannel(_ text: String, at place: String = "channel") throws(APIProblem) -> ChannelName {
+        let name = try channel(text, at: place)
+        guard name.special == nil else {
+            throw APIProblem.invalid(place, "another channel than the special ones, in which only the system speaks")
+        }
+        return name
+    }
+
     static func call(_ text: String) throws(APIProblem) -> String {
         guard APIAct.callBytes.contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw APIProblem.invalid("call", "1...\(APIAct.callBytes.upperBound) visible ASCII characters")

@@ -23,7 +23,7 @@ extension APIRequest {
         let (caller, callee) = (try fields.account("from"), try fields.account("to"))
         guard caller != callee else { throw APIProblem.invalid("to", "another account than from") }
         guard let name = fields["channel"]?.string else { throw APIProblem.invalid("channel", "a string") }
-        let channel = try APINames.channel(name)
+        let channel = try APINames.ordinaryChannel(name)
         var extra = ""
         if fields.has("extra") {
             extra = try fields.text("extra", bytes: 0...Limits.messageBytes)

@@ -73,7 +73,7 @@ package struct APIRequest: Sendable {
             let (value, expectation) = try change(body)
             return .changeChannelAttribute(
                 ChangeChannelAttribute(
-                    channel: try channel(), account: try APINames.account(Self.serverAccount), name: try name(),
+                    channel: try ordinaryChannel(), account: try APINames.account(Self.serverAccount), name: try name(),
                     value: value, expectation: expectation))
         }
     }
@@ -85,12 +85,12 @@ package struct APIRequest: Sendable {
     private func user() throws(APIProblem) -> UserKey { UserKey(app: try knownApp(), account: try account()) }
     private func name() throws(APIProblem) -> AttributeName { try APINames.attribute(match.parameters["name"] ?? "") }
 
-    private func channelName() throws(APIProblem) -> ChannelName {
-        try APINames.channel(match.parameters["channel"] ?? "")
+    private func channel() throws(APIProblem) -> ChannelKey {
+        ChannelKey(app: try knownApp(), name: try APINames.channel(match.parameters["channel"] ?? ""))
     }
 
-    private func channel() throws(APIProblem) -> ChannelKey {
-        ChannelKey(app: try knownApp(), name: try channelName())
+    private func ordinaryChannel() throws(APIProblem) -> ChannelKey {
+        ChannelKey(app: try knownApp(), name: try APINames.ordinaryChannel(match.parameters["channel"] ?? ""))
     }
 
     // MARK: - Tokens
@@ -152,7 +152,7 @@ package struct APIRequest: Sendable {
             return .send(try Self.message(fields, to: receiver, in: app))
         case .sendChannelMessage:
             let fields = try APIFields(body, known: ["from", "message"])
-            return .send(try Self.message(fields, to: .channel(try channelName()), in: app))
+            return .send(try Self.message(fields, to: .channel(try ordinaryChannel().name), in: app))
         case .broadcast:
             let fields = try APIFields(body, known: ["from", "message", "ttl", "users"])
             let seconds = try Self.seconds(fields)
@@ -192,7 +192,7 @@ package struct APIRequest: Sendable {
         guard !fields.has("ttl") else {
             throw APIProblem.invalid(fields.place(of: "ttl"), "absent: a channel's message does not wait")
         }
-        return try message(fields, to: .channel(try APINames.channel(name, at: at)), in: app)
+        return try message(fields, to: .channel(try APINames.ordinaryChannel(name, at: at)), in: app)
     }
 
     private static func message(

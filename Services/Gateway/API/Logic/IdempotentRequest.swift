@@ -33,3 +33,15 @@ package struct IdempotentRequest: Equatable, Sendable {
 
     private var tail: String { String(ContentDigest.sha256.text(of: name).prefix(16)) }
 }
+
+/// A write with an idempotency key that is being carried out, perhaps not for the first time.
+package struct BegunWrite: Equatable, Sendable {
+    package let request: IdempotentRequest
+    /// When its first attempt began, in Unix seconds: what the request says of times counts from then.
+    package let begun: Int64
+
+    package init(request: IdempotentRequest, begun: Int64) {
+        self.request = request
+        self.begun = begun
+    }
+}

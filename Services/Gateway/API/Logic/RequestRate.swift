@@ -37,6 +37,16 @@ package struct RequestRate: Sendable {
         return true
     }
 
+    /// Takes what a batch costs beyond its first request, which was taken when its head came. Only one batch leaves a debt: what
+    /// came meanwhile must wait until that is paid.
+    /// - Returns: false when it must wait.
+    package mutating func takeBatch(_ cost: Int, now: Double) -> Bool {
+        refill(now)
+        guard left >= 0 else { return false }
+        left -= Double(cost - 1)
+        return true
+    }
+
     /// Counts what a request costs beyond 1.
     package mutating func charge(_ cost: Int) { left -= Double(cost) }
 

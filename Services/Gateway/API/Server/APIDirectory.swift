@@ -64,7 +64,26 @@ actor APIDirectory {
         return known.digest == key.digest && known.expiry ?? .max > WallClock.seconds
     }
 
-    /// Counts what an act costs beyond 1.
+    /// Takes a batch from the key's rate.
+    /// - Throws: ``APIProblem`` with ``APIErrorCode/rateLimited`` while an earlier batch has taken more than the key had.
+    func takeBatch(_ cost: Int, of key: APIKey) throws(APIProblem) -> RequestRate.State {
+        let (isAllowed, state) = withRate(of: key) { rate in
+            let isAllowed = rate.takeBatch(cost, now: now)
+            return (isAllowed, rate.state(now: now))
+        }
+        guard isAllowed else { throw Self.overRate(state) }
+        return state
+    }
+
+    /// The problem of a request that must wait.
+    static func overRate(_ state: RequestRate.State) -> APIProblem {
+        var problem = APIProblem(
+            .rateLimited, "the key has had its requests of this second", bound: "\(state.limit) requests a second")
+        problem.retryAfter = max(1, state.reset)
+        return problem
+    }
+
+    /// Counts what an act has cost beyond 1.
     func charge(_ cost: Int, to key: APIKey) -> RequestRate.State {
         withRate(of: key) { rate in
             rate.charge(cost - 1)

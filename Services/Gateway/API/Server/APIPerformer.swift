@@ -17,10 +17,12 @@ struct APIPerformer: Sendable {
     /// - Parameters:
     ///   - key: the key of the request; nil where none is needed.
     ///   - write: the request's idempotency key, if it has one.
+    ///   - known: the results of an earlier attempt, of which what failed is tried again.
     func perform(
-        _ act: APIAct, key: APIKey?, write: IdempotentRequest?
+        _ act: APIAct, key: APIKey?, write: BegunWrite?, known: BatchResults? = nil
     ) async throws(APIProblem) -> JSONValue {
         do {
+            if case .sendAll(let messages) = act { return try await sendAll(messages, write?.request, known) }
             return try await answer(to: act, key: key, write: write)
         } catch let error as SignalingError {
             throw APIProblem(error)
@@ -31,7 +33,9 @@ struct APIPerformer: Sendable {
         }
     }
 
-    private func answer(to act: APIAct, key: APIKey?, write: IdempotentRequest?) async throws -> JSONValue {
+    private func answer(to act: APIAct, key: APIKey?, write: BegunWrite?) async throws -> JSONValue {
+        // Repetitions of an act are recognised by it.
+        let command = write?.request.command(0)
         switch act {
         case .describeError(let code): return Self.description(of: code)
         case .describeKey: return key.map(Self.description) ?? .null
@@ -50,37 +54,37 @@ struct APIPerformer: Sendable {
         case .follow: throw APIProblem(.failed, "a stream is no single answer")
         case .startCall(let act):
             // The invitation's id becomes the call's.
-            let id = write?.command(0) ?? CommandID("api-\(SecureRandom.hex(bytes: 16))")
+            let id = command ?? CommandID("api-\(SecureRandom.hex(bytes: 16))")
             _ = try await shards.next().ask(act, as: id)
             return .object([JSONMember("call", .string(id.rawValue))])
-        case .actInCall(let call, let verb, let extra): return try await actInCall(call, verb, extra, write)
+        case .actInCall(let call, let verb, let extra): return try await actInCall(call, verb, extra, command)
         case .readHistory(let channel, let page): return try await history(of: channel, page)
         case .send(let message):
-            let outcome = try await send([message], write)[0]
+            let outcome = try await send([message], [command])[0]
             return .object([Self.member(try outcome.get())])
-        case .sendAll(let messages): return Self.results(try await send(messages, write))
+        case .sendAll: throw APIProblem(.failed, "a batch has an outcome for each message")
         case .getUser(let user):
             let status = try await shards.next().ask(QueryUserStatus(user: user))
             return .object([
                 JSONMember("account", .string(user.account.rawValue)), JSONMember("online", .bool(status.online)),
             ])
         case .disconnect(let user):
-            _ = try await shards.next().ask(DisconnectUser(user: user))
+            _ = try await shards.next().ask(DisconnectUser(user: user), as: command)
             return .object([JSONMember("account", .string(user.account.rawValue))])
         case .getBan(let user):
             return Self.ban(of: user, try await shards.next().ask(GetBan(user: user)))
         case .ban(let user, let end, let reason):
-            let until = try end.time(now: WallClock.seconds)
-            return Self.ban(
-                of: user, try await shards.next().ask(BanUser(user: user, until: until, reason: reason)))
+            let until = try end.time(now: write?.begun ?? WallClock.seconds)
+            let ban = BanUser(user: user, until: until, reason: reason)
+            return Self.ban(of: user, try await shards.next().ask(ban, as: command))
         case .liftBan(let user):
-            _ = try await shards.next().ask(LiftBan(user: user))
+            _ = try await shards.next().ask(LiftBan(user: user), as: command)
             return .object([JSONMember("account", .string(user.account.rawValue))])
         case .mintToken(let user, let seconds):
             return try await token(for: user, seconds: seconds)
         case .revokeTokens(let user, let range):
-            let end = try await end(of: range, for: user)
-            let revoked = try await shards.next().ask(RevokeTokens(user: user, until: end))
+            let end = try await end(of: range, for: user, from: write?.begun ?? WallClock.seconds)
+            let revoked = try await shards.next().ask(RevokeTokens(user: user, until: end), as: command)
             return .object([
                 JSONMember("account", .string(user.account.rawValue)), Self.number("until", revoked.until),
             ])
@@ -92,7 +96,7 @@ struct APIPerformer: Sendable {
             let list = try await shards.next().ask(ListUserAttributes(user: user))
             return try Self.found(name, in: list.attributes)
         case .changeUserAttribute(let change):
-            _ = try await shards.next().ask(change)
+            _ = try await shards.next().ask(change, as: command)
             return Self.attribute(change.name, change.value)
         case .listChannelAttributes(let channel):
             let list = try await shards.next().ask(ListChannelAttributes(channel: channel))
@@ -103,7 +107,7 @@ struct APIPerformer: Sendable {
         case .changeChannelAttribute(var change):
             let limits = try await directory.settings(of: change.channel.app)?.limits ?? AppLimits()
             change.limitPerSecond = limits.channelAttributeChangesPerSecond
-            _ = try await shards.next().ask(change)
+            _ = try await shards.next().ask(change, as: command)
             return Self.attribute(change.name, change.value)
         case .getChannel(let channel):
             let members = try await shards.next().ask(CountMembers(channel: channel))
@@ -162,7 +166,7 @@ struct APIPerformer: Sendable {
     // MARK: - Calls
 
     private func actInCall(
-        _ call: FindCall, _ verb: CallVerb, _ extra: String, _ write: IdempotentRequest?
+        _ call: FindCall, _ verb: CallVerb, _ extra: String, _ command: CommandID?
     ) async throws(SignalingError) -> JSONValue {
         let shard = shards.next()
         let found = try await shard.ask(call)
@@ -170,7 +174,7 @@ struct APIPerformer: Sendable {
         var act = CallAct(
             verb: verb, actor: actor, channel: found.channel, peer: found.peer.rawValue, extra: extra)
         act.call = call.call
-        _ = try await shard.ask(act, as: write?.command(0))
+        _ = try await shard.ask(act, as: command)
         return .object([JSONMember("call", .string(call.call))])
     }
 
@@ -194,9 +198,12 @@ struct APIPerformer: Sendable {
     }
 
     /// Until when the tokens end that are to be revoked, in Unix seconds.
-    private func end(of range: RevokedRange, for user: UserKey) async throws(APIProblem) -> Int64 {
+    /// - Parameter begun: when the revocation was asked for first: a repetition spares the tokens that were made since.
+    private func end(
+        of range: RevokedRange, for user: UserKey, from begun: Int64
+    ) async throws(APIProblem) -> Int64 {
         switch range {
-        case .made(let seconds): return WallClock.seconds + Int64(seconds)
+        case .made(let seconds): return begun + Int64(seconds)
         case .token(let token):
             let certificate = try await certificate(of: user.app)
             // One that has expired is refused anyway.
@@ -212,24 +219,30 @@ struct APIPerformer: Sendable {
     // MARK: - Messages
 
     /// Sends messages of one app.
-    private func send(_ messages: [OutgoingMessage], _ write: IdempotentRequest?) async throws -> [MessageOutcome] {
+    /// - Parameter commands: the ids by which repetitions of the messages are recognised.
+    private func send(_ messages: [OutgoingMessage], _ commands: [CommandID?]) async throws -> [MessageOutcome] {
         guard let app = messages.first?.app else { return [] }
         // The request's app was looked up when the request came.
         let limits = try await directory.settings(of: app)?.limits ?? AppLimits()
-        let outcomes = await shards.next().send(messages, limits: limits) { write?.command($0) }
+        let outcomes = await shards.next().send(messages, limits: limits) { commands[$0] }
         APIMetrics.shared.messages.increment(by: messages.count)
         return outcomes
     }
 
-    private static func results(_ outcomes: [MessageOutcome]) -> JSONValue {
-        let results = outcomes.map { outcome -> JSONValue in
+    /// Sends the messages of a batch, or those of them that an earlier attempt has left.
+    private func sendAll(
+        _ messages: [OutgoingMessage], _ request: IdempotentRequest?, _ known: BatchResults?
+    ) async throws -> JSONValue {
+        var results = known?.count == messages.count ? known ?? BatchResults(count: 0) : BatchResults(count: messages.count)
+        let open = results.open
+        let outcomes = try await send(open.map { messages[$0] }, open.map { request?.command($0) })
+        for (index, outcome) in zip(open, outcomes) {
             switch outcome {
-            case .success(let accepted): .object([member(accepted)])
-            case .failure(let error): .object([JSONMember("error", APIProblem(error).json)])
+            case .success(let accepted): results.set(index, .object([Self.member(accepted)]))
+            case .failure(let error): results.set(index, APIProblem(error))
             }
         }
-        let failed = outcomes.count { if case .failure = $0 { true } else { false } }
-        return .object([number("failed", failed), JSONMember("results", .array(results))])
+        return results.json
     }
 
     private static func member(_ accepted: MessageAccepted) -> JSONMember {

@@ -19,6 +19,15 @@ struct APIResponder: HTTPResponder {
     /// How long a client may still send after it was told that its body is too large.
     private static let farewell = TimeAmount.seconds(5)
 
+    /// How much of a request's body was read.
+    private enum BodyProgress {
+        /// Nothing; where it goes depends on the answer.
+        case untouched
+        /// A part, after which it was too large or broke off.
+        case begun
+        case read
+    }
+
     /// The connection of a request.
     struct Context: InitializableFromSource {
         fileprivate let channel: any Channel
@@ -48,22 +57,26 @@ struct APIResponder: HTTPResponder {
         defer { APIMetrics.shared.duration.record(nanoseconds: (NIODeadline.now() - begin).nanoseconds) }
         var rate: RequestRate.State?
         let answer: APIAnswer
-        var isBodyRead = false
+        var body = BodyProgress.untouched
         let patience = Self.mayHaveBody(request) ? context.close(in: Self.bodyPatience) : nil
         do throws(APIProblem) {
-            answer = try await self.answer(request, context, &rate, &isBodyRead, patience)
+            answer = try await self.answer(request, context, &rate, &body, patience)
         } catch {
             Self.count(error)
             answer = APIAnswer(error)
         }
         var response = Self.response(answer, rate)
         if let patience {
-            if !isBodyRead {
-                let isRead = await Self.drop(request.body)
-                if !isRead {
-                    response.headers[.connection] = "close"
-                    _ = context.close(in: Self.farewell)
-                }
+            let isRead: Bool
+            switch body {
+            case .read: isRead = true
+            case .untouched: isRead = await Self.drop(request.body)
+            // What comes after the bound cannot be told from a further request.
+            case .begun: isRead = false
+            }
+            if !isRead {
+                response.headers[.connection] = "close"
+                _ = context.close(in: Self.farewell)
             }
             patience.cancel()
         }
@@ -91,7 +104,7 @@ struct APIResponder: HTTPResponder {
     }
 
     private func answer(
-        _ request: Request, _ context: Context, _ rate: inout RequestRate.State?, _ isBodyRead: inout Bool,
+        _ request: Request, _ context: Context, _ rate: inout RequestRate.State?, _ progress: inout BodyProgress,
         _ patience: Scheduled<Void>?
     ) async throws(APIProblem) -> APIAnswer {
         let target = request.head.path ?? "/"
@@ -102,23 +115,16 @@ struct APIResponder: HTTPResponder {
         }
         let admission = try await directory.admit(Self.bearer(request))
         rate = admission.rate
-        guard admission.isAllowed else {
-            var problem = APIProblem(.rateLimited, "the key has had its requests of this second")
-            problem.retryAfter = max(1, admission.rate.reset)
-            throw problem
-        }
+        guard admission.isAllowed else { throw APIDirectory.overRate(admission.rate) }
         let key = admission.key
         try await check(call, key)
-        let body = try await Self.body(of: request, for: call.route)
-        if body != nil {
-            isBodyRead = true
-            patience?.cancel()
-        }
+        let body = try await Self.body(of: request, for: call.route, &progress)
+        if body != nil { patience?.cancel() }
         let act = try call.act(body: body.map { bytes throws(APIProblem) in try Self.json(bytes) })
         if case .follow(let app, let kinds, let after) = act {
             return try await follow(app, kinds, after, key, context)
         }
-        if act.cost > 1 { rate = await directory.charge(act.cost, to: key) }
+        if act.cost > 1 { rate = try await directory.takeBatch(act.cost, of: key) }
         guard let write = try Self.write(request, call.route, target, body, key) else {
             return APIAnswer(try await performer.perform(act, key: key, write: nil))
         }
@@ -157,18 +163,24 @@ struct APIResponder: HTTPResponder {
     }
 
     private func perform(
-        _ act: APIAct, _ write: IdempotentRequest, _ key: APIKey
+        _ act: APIAct, _ request: IdempotentRequest, _ key: APIKey
     ) async throws(APIProblem) -> APIAnswer {
-        if case .answered(let answer) = try await answers.begin(write) { return answer }
+        let write: BegunWrite
+        var known: BatchResults?
+        switch try await answers.begin(request) {
+        case .answered(let answer): return answer
+        case .fresh(let begun): write = begun
+        case .partly(let begun, let answer): (write, known) = (begun, BatchResults(answer))
+        }
         do {
-            let answer = APIAnswer(try await performer.perform(act, key: key, write: write))
-            await answers.answered(write, answer)
+            let answer = APIAnswer(try await performer.perform(act, key: key, write: write, known: known))
+            await answers.answered(request, answer, isOpen: BatchResults(answer.body)?.isOpen == true)
             return answer
         } catch {
-            if error.code.status >= 500 || error.code == .rateLimited {
-                await answers.forget(write)
+            if error.code.isPassing {
+                await answers.forget(request)
             } else {
-                await answers.answered(write, APIAnswer(error))
+                await answers.answered(request, APIAnswer(error), isOpen: false)
             }
             throw error
         }
@@ -185,12 +197,16 @@ struct APIResponder: HTTPResponder {
     }
 
     /// The body of an operation that has one; others' bodies are not looked at.
-    private static func body(of request: Request, for route: APIRoute) async throws(APIProblem) -> ByteBuffer? {
+    private static func body(
+        of request: Request, for route: APIRoute, _ progress: inout BodyProgress
+    ) async throws(APIProblem) -> ByteBuffer? {
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > bodyBound { throw tooLarge }
         guard route.hasBody else { return nil }
         let body: ByteBuffer
         do {
+            progress = .begun
             body = try await request.body.collect(upTo: bodyBound)
+            progress = .read
         } catch is NIOTooManyBytesError {
             throw tooLarge
         } catch {

@@ -16,19 +16,23 @@ package struct APIShard: Sendable {
     private let messages: MessageStore
     private let mailboxes: NIOLoopBound<MailboxBatch>
     let redis: RedisCluster
+    /// How long a message to a user may wait, whatever the request says.
+    private let longestMessageSeconds: Int
 
     /// - Parameters:
     ///   - messages: sends over the same connections as `mailboxes`, those of the shard.
     ///   - mailboxes: those of the shard's loop.
+    ///   - longestMessageSeconds: how long a message to a user may wait; requests that say more get this.
     package init(
         gateway: GatewayID, sender: CommandSender, messages: MessageStore, mailboxes: NIOLoopBound<MailboxBatch>,
-        redis: RedisCluster
+        redis: RedisCluster, longestMessageSeconds: Int
     ) {
         self.gateway = gateway
         self.sender = sender
         self.messages = messages
         self.mailboxes = mailboxes
         self.redis = redis
+        self.longestMessageSeconds = longestMessageSeconds
     }
 
     /// Sends a command to a service, and waits for the answer for 8 s.
@@ -77,7 +81,8 @@ package struct APIShard: Sendable {
         _ completion: @escaping (MessageOutcome) -> Void
     ) {
         switch message.receiver {
-        case .user(let account, let seconds):
+        case .user(let account, let asked):
+            let seconds = min(asked, longestMessageSeconds)
             var instant = InstantMessage(
                 to: UserKey(app: message.app, account: account),
                 from: UserKeys(UserKey(app: message.app, account: message.sender)), in: .server,

@@ -14,8 +14,10 @@ struct IdempotencyStore: Sendable {
 
     /// What is known of a request.
     enum Known: Sendable {
-        /// Nothing: it is to be carried out now, and ``answered(_:_:)`` or ``forget(_:)`` must follow.
-        case fresh
+        /// No answer: it is to be carried out now, and ``answered(_:_:isOpen:)`` or ``forget(_:)`` must follow.
+        case fresh(BegunWrite)
+        /// A batch of which a part has failed that may be tried again: that part is to be carried out now, as above.
+        case partly(BegunWrite, answer: [UInt8])
         /// It was answered so.
         case answered(APIAnswer)
     }
@@ -23,10 +25,15 @@ struct IdempotencyStore: Sendable {
     /// Looks a request up.
     /// - Throws: ``APIProblem``: the key was used for another request, or the request is in progress.
     func begin(_ request: IdempotentRequest) async throws(APIProblem) -> Known {
-        let reply = try await call("api_begin", request, [.milliseconds(Self.patience)])
-        let words = reply.array ?? []
+        let times: [RedisArgument] = [.milliseconds(Self.patience), .milliseconds(Self.lifetime)]
+        let words = try await call("api_begin", request, times).array ?? []
         switch words.first?.string {
-        case "fresh": return .fresh
+        case "fresh" where words.count == 2, "partly" where words.count == 3:
+            guard let begun = words[1].string.flatMap({ RedisTime(text: $0) }) else { break }
+            let write = BegunWrite(request: request, begun: begun.milliseconds / 1000)
+            guard words.count == 3 else { return .fresh(write) }
+            guard let answer = words[2].bytes else { break }
+            return .partly(write, answer: answer)
         case "running": throw APIProblem(.conflict, "a request with this idempotency key is in progress")
         case "other":
             throw APIProblem(
@@ -41,13 +48,17 @@ struct IdempotencyStore: Sendable {
 
     /// Keeps the answer of a request that was begun. Where that fails, the repetition is refused for 30 s and carried out
     /// again afterwards.
-    func answered(_ request: IdempotentRequest, _ answer: APIAnswer) async {
+    /// - Parameter isOpen: whether a part of it has failed and may be tried again.
+    func answered(_ request: IdempotentRequest, _ answer: APIAnswer, isOpen: Bool) async {
         _ = try? await call(
             "api_answered", request,
-            [.int(answer.status), .string(String(decoding: answer.body, as: UTF8.self)), .milliseconds(Self.lifetime)])
+            [
+                .int(answer.status), .string(String(decoding: answer.body, as: UTF8.self)),
+                .milliseconds(Self.lifetime), .int(isOpen ? 1 : 0),
+            ])
     }
 
-    /// Forgets a request that has failed, so that it may be tried again.
+    /// Lets a request that has failed be tried again.
     func forget(_ request: IdempotentRequest) async { _ = try? await call("api_forget", request, []) }
 
     private func call(

@@ -123,11 +123,19 @@ local function speaker_error(tag, account, sid)
     return 'SIG 400 not_member the sender is not in the channel'
 end
 
+-- Returns whether a tag is that of a special channel, in which only the system speaks; see SpecialChannel in Identifiers.swift.
+local function is_special(tag)
+    if string.sub(tag, -19) ~= '_agora_user_online}' and string.sub(tag, -21) ~= '_agora_channel_event}' then
+        return false
+    end
+    return string.match(tag, ':c:_?_agora_%a+_%a+}$') ~= nil
+end
+
 -- ARGV: command ('' for none), account, uid, sid ('' for a service), gateway, 1 when the sender need not be a member,
 -- messages per second, body, the sender's tag when the sender has a session and need not be a member, else ''.
 -- Returns {sequence, client id}, or {0, 0} when the sender need not be a member and the channel has none. A special channel that the
 -- server API follows (:follow, see ChannelKeys.swift) counts as one with members.
-local function message_to_channel(keys, args)
+local function announcement_to_channel(keys, args)
     local tag = keys[1]
     local is_forced = args[6] == '1'
     if is_forced and redis.call('EXISTS', tag .. ':members', tag .. ':follow') == 0 then
@@ -174,6 +182,14 @@ local function message_to_channel(keys, args)
     end)
 end
 
+-- The same for a message of a user or of an app's server. Gateways refuse those to special channels; this is the second line.
+local function message_to_channel(keys, args)
+    if is_special(keys[1]) then
+        return {err = 'SIG 1004 special_channel only the system sends messages in the special channels'}
+    end
+    return announcement_to_channel(keys, args)
+end
+
 -- Called once a second, so that an idle cluster has no gap between calls; see PAUSE_MS of the prelude.
 local function messages_awake()
     clock()
@@ -186,4 +202,4 @@ redis.register_function('messages_to_users', messages_to_users)
 redis.register_function('message_to_channel', message_to_channel)
 -- Services announce what has already happened, so the announcement must also succeed when Redis is full.
 redis.register_function{
-    function_name = 'announcement_to_channel', callback = message_to_channel, flags = {'allow-oom'}}
+    function_name = 'announcement_to_channel', callback = announcement_to_channel, flags = {'allow-oom'}}
