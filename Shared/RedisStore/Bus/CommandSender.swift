@@ -97,8 +97,8 @@ package final class CommandSender: Sendable {
         state.value.counter += 1
         let id = id ?? CommandID("\(sender.id)-\(state.value.counter)")
         guard state.value.pending[id] == nil else {
-            return completion(
-                .failure(SignalingError(.failed, .busy, "an earlier attempt of the same command is under way; try again")))
+            let message = "an earlier attempt of the same command is under way; try again"
+            return completion(.failure(SignalingError(.failed, .busy, message)))
         }
         let partition = connection.bus.partition(of: command.subject)
         state.value.pending[id] = Pending(

@@ -219,12 +219,12 @@ import Testing
             try await scene.eventLoop.submit {
                 for name in ["first", "second"] {
                     sender.send(question, as: CommandID("same"), within: .milliseconds(300)) { outcome in
-                        if case .failure(let error) = outcome { outcomes.append("\(name) \(error.reason)") }
+                        if case .failure(let error) = outcome { outcomes.add("\(name) \(error.reason)") }
                     }
                 }
             }.get()
-            try await waitUntil("both outcomes") { outcomes.values.count == 2 ? nil : "\(outcomes.values)" }
-            #expect(outcomes.values == ["second busy", "first timeout"])
+            try await waitUntil("both outcomes") { outcomes.all.count == 2 ? nil : "\(outcomes.all)" }
+            #expect(outcomes.all == ["second busy", "first timeout"])
             await gateway.subscriber.close()
         }
     }

@@ -233,7 +233,7 @@ struct APIPerformer: Sendable {
     private func sendAll(
         _ messages: [OutgoingMessage], _ request: IdempotentRequest?, _ known: BatchResults?
     ) async throws -> JSONValue {
-        var results = known?.count == messages.count ? known ?? BatchResults(count: 0) : BatchResults(count: messages.count)
+        var results = known ?? BatchResults(count: messages.count)
         let open = results.open
         let outcomes = try await send(open.map { messages[$0] }, open.map { request?.command($0) })
         for (index, outcome) in zip(open, outcomes) {
