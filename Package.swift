@@ -27,6 +27,7 @@ let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swi
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
+let nioHTTPTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let deques: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 
@@ -132,6 +133,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         // Only its core: of its traits (reading its configuration from files, full Foundation) nothing is used.
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     ],
     targets: [
@@ -246,7 +248,7 @@ let package = Package(
                 dependencies: [
                     "GatewayAPILogic", "GatewayPages", "ClusterState", "RedisStore", "MessageStore", "ServiceKit",
                     "SignalingProtocol", "ServiceMetrics", "SignalingTokens", "SignalingWire", hummingbird,
-                    hummingbirdCore, httpTypes,
+                    hummingbirdCore, httpTypes, nioHTTPTypes, deques,
                     nioCore, logging,
                     lifecycle,
                 ],
@@ -288,6 +290,7 @@ let package = Package(
                 ]),
             unitTests("ServiceMetrics"),
             unitTests("GatewayAPILogic", ["SignalingProtocol", "SignalingWire"]),
+            unitTests("GatewayAPIServer", ["GatewayAPILogic", "TestKit"]),
             unitTests("GatewayLogic", ["SignalingProtocol", "SignalingTokens", "SignalingWire"]),
             unitTests(
                 "GatewayServer",

@@ -14,8 +14,10 @@ extension GatewayService {
     /// shards still answer.
     package var api: APIService? {
         configuration.api.map { settings in
-            APIService(
+            let limiter = shards[0].addressLimiter
+            return APIService(
                 configuration: settings, group: group, logger: logger,
+                addressKey: { limiter.key(of: $0).map { "\($0)" } },
                 discovery: { [discovery] target in
                     let answer = await discovery.answer(to: target)
                     return DiscoveryAnswer(status: Int(answer.status.code), body: answer.body)

@@ -97,9 +97,12 @@ def test_what_is_no_request(stack: Stack, api: ServerAPI):
         assert api.post(*path, body=b"{}", headers={"Content-Type": kind}).status == 415
     answer = api.put(*path, body={})
     assert (answer.status, answer.headers["Allow"]) == (405, "POST")
-    assert api.post(*path, body=b" " * ((1 << 20) + 1)).status == 413
     fitting = json.dumps({"from": "a", "message": "x"}).encode()
-    assert api.post(*path, body=fitting + b" " * ((1 << 20) - len(fitting))).status == 200
+    many = json.dumps({"items": [{"user": "x", "from": "a", "message": "x"}]}).encode()
+    for place, body, bound in ((path, fitting, 128 << 10), (("apps", stack.open_app.id, "messages"), many, 1 << 20)):
+        assert api.post(*place, body=body + b" " * (bound - len(body))).status == 200
+        refused = api.post(*place, body=body + b" " * (bound - len(body) + 1))
+        assert (refused.status, refused.body["bound"]) == (413, f"{bound} bytes")
     # Without a length, in chunks.
     assert api.session.post(
         api.url + "/v1/" + "/".join(path), data=(b" " * 65_536 for _ in range(17)), timeout=20,

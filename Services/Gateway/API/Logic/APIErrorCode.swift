@@ -55,10 +55,11 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
             "Something else holds at present: another value than expected, a call that is pending between the two in the channel, "
                 + "or a request in progress with the same idempotency key."
         case .keyReused: "The idempotency key was used for another request in the last hour; use a new one."
-        case .bodyTooLarge: "The body is larger than 1 MiB; divide the request."
+        case .bodyTooLarge: "The body is larger than it may be: 1 MiB of a batch or broadcast, 128 KiB of all others."
         case .unsupportedMediaType: "A body must be sent as `Content-Type: application/json`."
         case .rateLimited:
-            "The key or the channel has had its requests of this second; try again after the seconds of `Retry-After`."
+            "The key or the channel has had its requests of this second, or the key has as many in progress as it may; try again after "
+                + "the seconds of `Retry-After`."
         case .mailboxFull: "As many messages wait for the receiver as may; they must be read first."
         case .tooManyAttributes: "The owner has as many attributes, or as many bytes of them, as it may."
         case .tooManyCalls:

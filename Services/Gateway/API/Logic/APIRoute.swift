@@ -136,6 +136,13 @@ package enum APIRoute: String, CaseIterable, Sendable {
         }
     }
 
+    /// Bytes of the body at most: many messages, or else two values at their bounds, all of whose characters are escaped.
+    package var bodyBound: Int { [.sendMessages, .broadcast].contains(self) ? Self.largestBody : Self.usualBody }
+
+    /// Bytes of the largest bodies, those of many messages, and of all others.
+    package static let largestBody = 1 << 20
+    package static let usualBody = 128 << 10
+
     /// Whether the operation changes something, so that it may have an idempotency key.
     package var isWrite: Bool { method != "GET" && self != .mintToken }
 }

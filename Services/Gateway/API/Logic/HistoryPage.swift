@@ -5,7 +5,7 @@ package struct HistoryPage: Equatable, Sendable {
     /// Bytes of messages and attributes after which a page ends, though fewer events than asked for are in it.
     package static let bytesBound = 1 << 20
     /// Parts that are read for a page, of which a part may have no event that was asked for.
-    package static let partsBound = 32
+    package static let partsBound = 8
 
     /// Whether only messages are asked for.
     package let onlyMessages: Bool
@@ -21,6 +21,11 @@ package struct HistoryPage: Equatable, Sendable {
     package private(set) var hasNext = true
     private var bytes = 0
     private var parts = 0
+    /// Bytes of all events that were read, those that were not asked for too.
+    private var bytesRead = 0
+
+    /// What reading the page has cost.
+    package var work: APIWork { APIWork(calls: parts, bytes: bytesRead) }
 
     /// - Parameter id: that of the event after which the page begins; 0 for the first that the log has.
     package init(onlyMessages: Bool, after id: Int64, limit: Int) {
@@ -33,6 +38,7 @@ package struct HistoryPage: Equatable, Sendable {
     /// - Returns: whether to read on.
     package mutating func take(_ part: ChannelLogPage) -> Bool {
         parts += 1
+        bytesRead += part.events.reduce(0) { $0 + $1.size }
         if !part.complete { isComplete = false }
         for event in part.events {
             guard events.count < limit, bytes < Self.bytesBound else { return false }

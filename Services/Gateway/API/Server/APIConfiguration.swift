@@ -6,8 +6,10 @@ package struct APIConfiguration: Sendable, Equatable {
     package var host: String
     /// The port.
     package var port: Int
-    /// Connections at most; further ones are not accepted until one ends.
+    /// Connections at most; a further one gets the place of one that waits for a request, or is closed.
     package var connectionBound: Int
+    /// Connections of one address at most; further ones are closed.
+    package var addressConnectionBound: Int
     /// Whether the console and the playground are served.
     package var servesPages: Bool
 
@@ -21,6 +23,9 @@ package struct APIConfiguration: Sendable, Equatable {
             port: port,
             connectionBound: environment.int(
                 "GATEWAY_API_CONNECTIONS", default: 1000, in: 1...1_000_000, "connections to the server API at most"),
+            addressConnectionBound: environment.int(
+                "GATEWAY_API_ADDRESS_CONNECTIONS", default: 250, in: 1...1_000_000,
+                "connections to the server API at most from one address, unless HELIOGRAPH_GATEWAY_ADDRESS_EXEMPT lists it"),
             servesPages: environment.bool(
                 "GATEWAY_API_PAGES", default: false,
                 "serve the console and the playground at the port of the server API (Docs/console.md)"))

@@ -15,6 +15,8 @@ actor APIDirectory {
     /// Unknown ids of keys or apps per second about which presence is asked at most: most of more would be invented. Those that
     /// were found before are always asked about, so that inventing ids keeps no valid key out.
     private static let questionsPerSecond = 200
+    /// Those of one address.
+    private static let questionsPerSecondOfAddress = 20
 
     private struct Entry<Value: Sendable> {
         /// Nil when there is no such thing.
@@ -29,15 +31,17 @@ actor APIDirectory {
     private var askedApps: [AppID: Task<Result<AppSettings, SignalingError>, Never>] = [:]
     private var rates: [String: RequestRate] = [:]
     private var questions = RequestRate(limit: APIDirectory.questionsPerSecond, now: 0)
+    private var questionsOfAddresses: [String: RequestRate] = [:]
     private let start = ContinuousClock.now
 
     init(shards: APIShards) { self.shards = shards }
 
     /// Finds a request's key and takes the request from its rate.
+    /// - Parameter address: under what the client's address is counted; nil when it is not.
     /// - Throws: ``APIProblem`` with ``APIErrorCode/unauthenticated``, or that the key cannot be checked.
-    func admit(_ text: String?) async throws(APIProblem) -> Admission {
+    func admit(_ text: String?, from address: String?) async throws(APIProblem) -> Admission {
         guard let given = text.flatMap({ APIKeyText($0) }) else { throw Self.unauthenticated }
-        let known = try await key(given.id)
+        let known = try await key(given.id, for: address)
         guard given.matches(known), let key = known, key.expiry ?? .max > WallClock.seconds else {
             throw Self.unauthenticated
         }
@@ -60,7 +64,7 @@ actor APIDirectory {
     /// Whether a key that was valid still is.
     /// - Throws: ``APIProblem`` when that cannot be checked.
     func isValid(_ key: APIKey) async throws(APIProblem) -> Bool {
-        guard let known = try await self.key(key.id) else { return false }
+        guard let known = try await self.key(key.id, for: nil) else { return false }
         return known.digest == key.digest && known.expiry ?? .max > WallClock.seconds
     }
 
@@ -98,7 +102,7 @@ actor APIDirectory {
         if let asked = askedApps[app] {
             task = asked
         } else {
-            if apps[app]?.value == nil { try takeQuestion() }
+            if apps[app]?.value == nil { try takeQuestion(for: nil) }
             let shard = shards.next()
             task = Task { await Self.result { () throws(SignalingError) in try await shard.ask(GetApp(app: app)) } }
             askedApps[app] = task
@@ -111,13 +115,13 @@ actor APIDirectory {
         return value
     }
 
-    private func key(_ id: String) async throws(APIProblem) -> APIKey? {
+    private func key(_ id: String, for address: String?) async throws(APIProblem) -> APIKey? {
         if let entry = keys[id], Self.isFresh(entry.askedAt) { return entry.value }
         let task: Task<Result<APIKey, SignalingError>, Never>
         if let asked = askedKeys[id] {
             task = asked
         } else {
-            if keys[id]?.value == nil { try takeQuestion() }
+            if keys[id]?.value == nil { try takeQuestion(for: address) }
             let shard = shards.next()
             task = Task { await Self.result { () throws(SignalingError) in try await shard.ask(GetAPIKey(id: id)) } }
             askedKeys[id] = task
@@ -158,12 +162,29 @@ actor APIDirectory {
 
     private static func isFresh(_ time: ContinuousClock.Instant) -> Bool { time.duration(to: .now) < freshness }
 
-    private func takeQuestion() throws(APIProblem) {
-        guard questions.take(now: now) else {
+    /// An address takes from its own share first, so that one that invents ids keeps others' keys out of a gateway that has just
+    /// started for a moment only.
+    private func takeQuestion(for address: String?) throws(APIProblem) {
+        guard mayAsk(address), questions.take(now: now) else {
             var problem = APIProblem(.rateLimited, "too many unknown keys and apps are looked up; try again")
             problem.retryAfter = 1
             throw problem
         }
+    }
+
+    private func mayAsk(_ address: String?) -> Bool {
+        guard let address else { return true }
+        if questionsOfAddresses.count >= Self.bound {
+            // Those that have their whole share again need not be known.
+            questionsOfAddresses = questionsOfAddresses.filter { entry in
+                var rate = entry.value
+                return rate.state(now: now).remaining < Self.questionsPerSecondOfAddress
+            }
+            guard questionsOfAddresses.count < Self.bound else { return false }
+        }
+        return questionsOfAddresses[
+            address, default: RequestRate(limit: Self.questionsPerSecondOfAddress, now: now)
+        ].take(now: now)
     }
 
     private var now: Double { start.duration(to: .now) / .seconds(1) }

@@ -5,14 +5,18 @@ internal import SignalingWire
 /// The logs of channels.
 extension APIPerformer {
     /// Reads a page of a channel's log.
-    func history(of channel: ChannelKey, _ page: HistoryPage) async throws(SignalingError) -> JSONValue {
+    func history(of channel: ChannelKey, _ page: HistoryPage) async throws(SignalingError) -> HistoryPage {
         var page = page
         let shard = shards.next()
         while true {
             let part = try await shard.readLog(channel, after: page.position)
             if !page.take(part) { break }
         }
-        let events = page.events.map { page.onlyMessages ? Self.message($0) : Self.event($0) }
+        return page
+    }
+
+    static func history(_ page: HistoryPage) -> JSONValue {
+        let events = page.events.map { page.onlyMessages ? message($0) : event($0) }
         return .object([
             JSONMember(page.onlyMessages ? "messages" : "events", .array(events)),
             JSONMember("complete", .bool(page.isComplete)),

@@ -13,6 +13,17 @@ struct APIPerformer: Sendable {
     /// The metrics of this process, in Prometheus' text format.
     let metrics: @Sendable () async -> String
 
+    /// What was done.
+    struct Outcome: Sendable {
+        /// What is answered.
+        let json: JSONValue
+        /// What it has cost besides the answer.
+        let work: APIWork
+    }
+
+    /// Members that one call of channel-state reads.
+    private static let membersOfCall = 250
+
     /// Carries out an act.
     /// - Parameters:
     ///   - key: the key of the request; nil where none is needed.
@@ -20,10 +31,14 @@ struct APIPerformer: Sendable {
     ///   - known: the results of an earlier attempt, of which what failed is tried again.
     func perform(
         _ act: APIAct, key: APIKey?, write: BegunWrite?, known: BatchResults? = nil
-    ) async throws(APIProblem) -> JSONValue {
+    ) async throws(APIProblem) -> Outcome {
         do {
-            if case .sendAll(let messages) = act { return try await sendAll(messages, write?.request, known) }
-            return try await answer(to: act, key: key, write: write)
+            var work = APIWork()
+            if case .sendAll(let messages) = act {
+                return Outcome(json: try await sendAll(messages, write?.request, known), work: work)
+            }
+            let json = try await answer(to: act, key: key, write: write, &work)
+            return Outcome(json: json, work: work)
         } catch let error as SignalingError {
             throw APIProblem(error)
         } catch let problem as APIProblem {
@@ -33,7 +48,9 @@ struct APIPerformer: Sendable {
         }
     }
 
-    private func answer(to act: APIAct, key: APIKey?, write: BegunWrite?) async throws -> JSONValue {
+    private func answer(
+        to act: APIAct, key: APIKey?, write: BegunWrite?, _ work: inout APIWork
+    ) async throws -> JSONValue {
         // Repetitions of an act are recognised by it.
         let command = write?.request.command(0)
         switch act {
@@ -51,18 +68,20 @@ struct APIPerformer: Sendable {
             guard case .array(let found) = try Self.records(try await shards.next().ask(list)), let usage = found.first
             else { throw APIProblem(.notFound, "there is no such app", field: "app") }
             return usage
-        case .follow: throw APIProblem(.failed, "a stream is no single answer")
+        case .follow, .sendAll: throw APIProblem(.failed, "the act has more than one answer")
         case .startCall(let act):
             // The invitation's id becomes the call's.
             let id = command ?? CommandID("api-\(SecureRandom.hex(bytes: 16))")
             _ = try await shards.next().ask(act, as: id)
             return .object([JSONMember("call", .string(id.rawValue))])
         case .actInCall(let call, let verb, let extra): return try await actInCall(call, verb, extra, command)
-        case .readHistory(let channel, let page): return try await history(of: channel, page)
+        case .readHistory(let channel, let page):
+            let page = try await history(of: channel, page)
+            work = page.work
+            return Self.history(page)
         case .send(let message):
             let outcome = try await send([message], [command])[0]
             return .object([Self.member(try outcome.get())])
-        case .sendAll: throw APIProblem(.failed, "a batch has an outcome for each message")
         case .getUser(let user):
             let status = try await shards.next().ask(QueryUserStatus(user: user))
             return .object([
@@ -94,6 +113,7 @@ struct APIPerformer: Sendable {
         case .getUserAttribute(let user, let name):
             // The list, because an attribute that is not set has an empty value otherwise.
             let list = try await shards.next().ask(ListUserAttributes(user: user))
+            work.bytes = Self.bytes(of: list.attributes)
             return try Self.found(name, in: list.attributes)
         case .changeUserAttribute(let change):
             _ = try await shards.next().ask(change, as: command)
@@ -103,6 +123,7 @@ struct APIPerformer: Sendable {
             return .object([JSONMember("attributes", .object(list.attributes.map(Self.member)))])
         case .getChannelAttribute(let channel, let name):
             let list = try await shards.next().ask(ListChannelAttributes(channel: channel))
+            work.bytes = Self.bytes(of: list.attributes)
             return try Self.found(name, in: list.attributes)
         case .changeChannelAttribute(var change):
             let limits = try await directory.settings(of: change.channel.app)?.limits ?? AppLimits()
@@ -115,7 +136,9 @@ struct APIPerformer: Sendable {
                 JSONMember("channel", .string(channel.name.rawValue)), Self.number("members", members.count),
             ])
         case .listMembers(let channel, let limit):
-            return Self.list(try await shards.next().ask(ListMembers(channel: channel, limit: limit)))
+            let list = try await shards.next().ask(ListMembers(channel: channel, limit: limit))
+            work.calls += list.members.count / Self.membersOfCall
+            return Self.list(list)
         case .getMember(let channel, let account):
             let status = try await shards.next().ask(QueryMember(channel: channel, account: account))
             return .object([
@@ -294,6 +317,10 @@ struct APIPerformer: Sendable {
             throw APIProblem(.notFound, "the attribute is not set")
         }
         return Self.attribute(name, attribute.value)
+    }
+
+    private static func bytes(of attributes: [Attribute]) -> Int {
+        attributes.reduce(0) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count }
     }
 
     /// - Parameter value: nil when the attribute was deleted.

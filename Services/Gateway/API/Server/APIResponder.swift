@@ -10,9 +10,6 @@ internal import SignalingWire
 /// Answers the HTTP requests of the server API: finds the operation, checks the key, the key's rate and the arguments, and
 /// performs the act.
 struct APIResponder: HTTPResponder {
-    /// The largest body in bytes.
-    static let bodyBound = 1 << 20
-
     /// How long a request's body may take to arrive. Reads with a pause of less than the idle time would otherwise hold a
     /// connection for ever, without a key.
     private static let bodyPatience = TimeAmount.seconds(30)
@@ -43,12 +40,16 @@ struct APIResponder: HTTPResponder {
     private let performer: APIPerformer
     private let answers: IdempotencyStore
     private let streams: EventStreams
+    private let connections: APIConnections
+    private let bodies = BodyBudget()
+    private let places = ActPlaces()
 
-    init(shards: APIShards, metrics: @escaping @Sendable () async -> String) {
+    init(shards: APIShards, connections: APIConnections, metrics: @escaping @Sendable () async -> String) {
         directory = APIDirectory(shards: shards)
         performer = APIPerformer(shards: shards, directory: directory, metrics: metrics)
         answers = IdempotencyStore(shards: shards)
         streams = EventStreams(shards: shards, directory: directory)
+        self.connections = connections
     }
 
     func respond(to request: Request, context: Context) async throws -> Response {
@@ -95,7 +96,7 @@ struct APIResponder: HTTPResponder {
         do {
             for try await part in body {
                 bytes += part.readableBytes
-                guard bytes <= bodyBound else { return false }
+                guard bytes <= APIRoute.largestBody else { return false }
             }
         } catch {
             return false
@@ -111,13 +112,15 @@ struct APIResponder: HTTPResponder {
         var call = try APIRequest(method: request.method.rawValue, target: target)
         call.lastEventID = request.headers[.lastEventID]
         if call.route.isPublic {
-            return APIAnswer(try await performer.perform(try call.act(body: nil), key: nil, write: nil))
+            return APIAnswer(try await performer.perform(try call.act(body: nil), key: nil, write: nil).json)
         }
-        let admission = try await directory.admit(Self.bearer(request))
+        let admission = try await directory.admit(Self.bearer(request), from: connections.key(of: context.channel))
         rate = admission.rate
         guard admission.isAllowed else { throw APIDirectory.overRate(admission.rate) }
         let key = admission.key
         try await check(call, key)
+        let share = try share(of: request, for: call.route, key)
+        defer { withExtendedLifetime(share) {} }
         let body = try await Self.body(of: request, for: call.route, &progress)
         if body != nil { patience?.cancel() }
         let act = try call.act(body: body.map { bytes throws(APIProblem) in try Self.json(bytes) })
@@ -125,18 +128,31 @@ struct APIResponder: HTTPResponder {
             return try await follow(app, kinds, after, key, context)
         }
         if act.cost > 1 { rate = try await directory.takeBatch(act.cost, of: key) }
-        guard let write = try Self.write(request, call.route, target, body, key) else {
-            return APIAnswer(try await performer.perform(act, key: key, write: nil))
-        }
-        return try await perform(act, write, key)
+        let write = try Self.write(request, call.route, target, body, key)
+        try await places.enter(key.id)
+        defer { places.leave(key.id) }
+        return try await perform(act, write, key, &rate)
+    }
+
+    /// Sets memory aside for the request's body.
+    /// - Throws: ``APIProblem``: it is too large, or too many bodies are in progress.
+    private func share(
+        of request: Request, for route: APIRoute, _ key: APIKey
+    ) throws(APIProblem) -> BodyBudget.Share? {
+        let length = request.headers[.contentLength].flatMap { Int($0) }
+        if let length, length > route.bodyBound { throw Self.tooLarge(route) }
+        guard route.hasBody else { return nil }
+        return try bodies.take(length ?? route.bodyBound, of: key.id)
     }
 
     private func follow(
         _ app: AppID, _ kinds: Set<EventKind>, _ after: EventPosition?, _ key: APIKey, _ context: Context
     ) async throws(APIProblem) -> APIAnswer {
         let stream = try await streams.start(app, kinds: kinds, after: after, key: key)
-        return APIAnswer { [streams] writer in
+        return APIAnswer { [streams, directory] writer in
             try await streams.run(stream, key: key) { text in
+                let cost = APIWork(calls: 0).cost(answer: text.utf8.count)
+                if cost > 1 { _ = await directory.charge(cost, to: key) }
                 // A reader that takes nothing must not hold the stream for ever.
                 let patience = context.close(in: EventStreams.patience)
                 defer { patience.cancel() }
@@ -163,6 +179,19 @@ struct APIResponder: HTTPResponder {
     }
 
     private func perform(
+        _ act: APIAct, _ request: IdempotentRequest?, _ key: APIKey, _ rate: inout RequestRate.State?
+    ) async throws(APIProblem) -> APIAnswer {
+        guard let request else {
+            let outcome = try await performer.perform(act, key: key, write: nil)
+            let answer = APIAnswer(outcome.json)
+            let cost = outcome.work.cost(answer: answer.body.count)
+            if cost > 1, act.cost == 1 { rate = await directory.charge(cost, to: key) }
+            return answer
+        }
+        return try await perform(act, request, key)
+    }
+
+    private func perform(
         _ act: APIAct, _ request: IdempotentRequest, _ key: APIKey
     ) async throws(APIProblem) -> APIAnswer {
         let write: BegunWrite
@@ -173,7 +202,7 @@ struct APIResponder: HTTPResponder {
         case .partly(let begun, let answer): (write, known) = (begun, BatchResults(answer))
         }
         do {
-            let answer = APIAnswer(try await performer.perform(act, key: key, write: write, known: known))
+            let answer = APIAnswer(try await performer.perform(act, key: key, write: write, known: known).json)
             await answers.answered(request, answer, isOpen: BatchResults(answer.body)?.isOpen == true)
             return answer
         } catch {
@@ -200,15 +229,14 @@ struct APIResponder: HTTPResponder {
     private static func body(
         of request: Request, for route: APIRoute, _ progress: inout BodyProgress
     ) async throws(APIProblem) -> ByteBuffer? {
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > bodyBound { throw tooLarge }
         guard route.hasBody else { return nil }
         let body: ByteBuffer
         do {
             progress = .begun
-            body = try await request.body.collect(upTo: bodyBound)
+            body = try await request.body.collect(upTo: route.bodyBound)
             progress = .read
         } catch is NIOTooManyBytesError {
-            throw tooLarge
+            throw tooLarge(route)
         } catch {
             throw APIProblem(.malformed, "the body could not be read")
         }
@@ -220,8 +248,10 @@ struct APIResponder: HTTPResponder {
         return body
     }
 
-    private static let tooLarge = APIProblem(
-        .bodyTooLarge, "a body may have up to \(bodyBound) bytes", bound: "\(bodyBound) bytes")
+    private static func tooLarge(_ route: APIRoute) -> APIProblem {
+        APIProblem(
+            .bodyTooLarge, "a body may have up to \(route.bodyBound) bytes here", bound: "\(route.bodyBound) bytes")
+    }
 
     private static func isJSON(_ type: String) -> Bool {
         let name = type.prefix { $0 != ";" }.lowercased()

@@ -10,16 +10,19 @@ package struct APIService: Service {
     private let shards: @Sendable () async throws -> [APIShard]
     private let discovery: @Sendable (String) async -> DiscoveryAnswer
     private let metrics: @Sendable () async -> String
+    private let connections: APIConnections
     private let group: any EventLoopGroup
     private let logger: Logger
 
     /// - Parameters:
     ///   - group: where connections are served.
     ///   - discovery: answers `/getaddr` for the playground, given the request's target.
+    ///   - addressKey: under what an address' connections are counted; nil for addresses without a bound.
     ///   - metrics: the metrics of this process, in Prometheus' text format.
     ///   - shards: waits until the gateway's event loops can be used, and returns them; at least one.
     package init(
         configuration: APIConfiguration, group: any EventLoopGroup, logger: Logger,
+        addressKey: @escaping @Sendable (SocketAddress) -> String?,
         discovery: @escaping @Sendable (String) async -> DiscoveryAnswer,
         metrics: @escaping @Sendable () async -> String,
         shards: @escaping @Sendable () async throws -> [APIShard]
@@ -29,6 +32,9 @@ package struct APIService: Service {
         self.logger = logger
         self.discovery = discovery
         self.metrics = metrics
+        connections = APIConnections(
+            bound: configuration.connectionBound, addressBound: configuration.addressConnectionBound,
+            addressKey: addressKey)
         self.shards = shards
         _ = APIMetrics.shared
     }
@@ -45,7 +51,7 @@ package struct APIService: Service {
         // Its own messages are about single requests, which are nobody's concern.
         var quiet = logger
         quiet.logLevel = .warning
-        let api = APIResponder(shards: APIShards(shards), metrics: metrics)
+        let api = APIResponder(shards: APIShards(shards), connections: connections, metrics: metrics)
         guard configuration.servesPages else { return try await serve(api, quiet) }
         try await serve(PageResponder(api: api, discovery: discovery), quiet)
     }
@@ -54,10 +60,11 @@ package struct APIService: Service {
     where Responder.Context == APIResponder.Context {
         let application = Application(
             responder: responder,
-            server: .http1(configuration: .init(idleTimeout: .seconds(60))),
+            server: .http1(
+                configuration: .init(
+                    additionalChannelHandlers: [APIConnectionHandler(connections)], idleTimeout: .seconds(60))),
             configuration: ApplicationConfiguration(
-                address: .hostname(configuration.host, port: configuration.port),
-                availableConnectionsDelegate: MaximumAvailableConnections(configuration.connectionBound)),
+                address: .hostname(configuration.host, port: configuration.port)),
             onServerRunning: { [logger] channel in
                 let address = channel.localAddress.map { "\($0)" } ?? "unknown"
                 logger.notice("serving the server API", metadata: ["address": "\(address)"])

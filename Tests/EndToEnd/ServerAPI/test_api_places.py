@@ -1,0 +1,154 @@
+"""Places at the port of the server API: nobody keeps others out, with a key or without."""
+
+import json
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+from fixtures import running
+from server_api import ServerAPI, create_key
+from stack_control import Stack, unique
+from waiting import eventually_blocking
+from web import metric
+
+PLACES = 4
+# APIConnection.patience
+PATIENCE = 30
+
+
+@pytest.fixture(scope="module")
+def small(request: pytest.FixtureRequest) -> Iterator[Stack]:
+    """A gateway with few places, at which 127.0.0.2 may have two, and other addresses any number."""
+    variables = {"API_CONNECTIONS": str(PLACES), "API_ADDRESS_CONNECTIONS": "2", "ADDRESS_EXEMPT": "127.0.0.1"}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in variables.items():
+            patch.setenv(f"HELIOGRAPH_GATEWAY_{name}", value)
+        with running(request, gateways=1) as stack:
+            yield stack
+
+
+def connect(api: ServerAPI, source: str = "127.0.0.1", received: int | None = None) -> socket.socket:
+    place = urlsplit(api.url)
+    connection = socket.socket()
+    if received is not None:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, received)
+    connection.bind((source, 0))
+    connection.settimeout(10)
+    connection.connect((place.hostname, place.port))
+    return connection
+
+
+def is_closed(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1) == b""
+    except ConnectionError:
+        return True
+    except TimeoutError:
+        return False
+
+
+def test_idle_connections_give_their_places_up(small: Stack):
+    """To whoever comes: the one that has waited longest first."""
+    api = ServerAPI(small, create_key(small)["key"])
+    with ExitStack() as opened:
+        idle = [opened.enter_context(connect(api)) for _ in range(3 * PLACES)]
+        assert api.get("key").status == 200
+        assert is_closed(idle[0])
+        assert metric(small.gateways[0], "heliograph_gateway_api_connections") <= PLACES
+
+
+def test_an_address_has_so_many_places(small: Stack):
+    api = ServerAPI(small, create_key(small)["key"])
+    with ExitStack() as opened:
+        third = [opened.enter_context(connect(api, "127.0.0.2")) for _ in range(3)][-1]
+        assert is_closed(third)
+        assert api.get("key").status == 200
+
+
+def test_whoever_takes_nothing_of_its_answers_is_closed(small: Stack):
+    """All places are taken by connections that ask and do not read. Others are served within seconds after the patience is over."""
+    api = ServerAPI(small, create_key(small)["key"])
+    asked = b"GET /v1/errors/malformed HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + api.key.encode() + b"\r\n\r\n"
+    with ExitStack() as opened:
+        connections = [opened.enter_context(connect(api, received=4096)) for _ in range(PLACES)]
+
+        def flood(connection: socket.socket) -> None:
+            connection.settimeout(2)
+            try:
+                connection.sendall(asked * 20_000)
+            except OSError:
+                pass
+
+        floods = [threading.Thread(target=flood, args=(connection,)) for connection in connections]
+        for thread in floods:
+            thread.start()
+        for thread in floods:
+            thread.join()
+
+        def is_served() -> bool:
+            try:
+                return ServerAPI(small, api.key).get("key").status == 200
+            except requests.ConnectionError:
+                return False
+
+        eventually_blocking(is_served, "others are served", PATIENCE + 10)
+        assert metric(small.gateways[0], "heliograph_gateway_api_connections_stalled_total") >= 1
+
+
+def test_bodies_in_progress_have_a_bound(stack: Stack):
+    """Of a key: its further requests are refused, and others' are not."""
+    app = stack.open_app.id
+    api, other = (ServerAPI(stack, create_key(stack, app=app)["key"]) for _ in range(2))
+    head = (f"POST /v1/apps/{app}/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {api.key}\r\n"
+            "Content-Type: application/json\r\nContent-Length: 1048576\r\n\r\n").encode()
+    with ExitStack() as opened:
+        connections = [opened.enter_context(connect(api)) for _ in range(17)]
+        for connection in connections:
+            connection.sendall(head + b" " * 1000)
+        base = stack.gateways[0]
+        eventually_blocking(
+            lambda: metric(base, "heliograph_gateway_api_bodies_refused_total") > 0, "one of them is refused")
+        assert metric(base, "heliograph_gateway_api_body_bytes") == 16 << 20
+        message = {"from": "shop", "message": "a short one"}
+        refused = api.post("apps", app, "users", "x", "messages", body=message)
+        assert (refused.status, refused.code, refused.headers["Retry-After"]) == (429, "rate_limited", "1")
+        assert other.post("apps", app, "users", "x", "messages", body=message).status == 200
+    eventually_blocking(lambda: metric(base, "heliograph_gateway_api_body_bytes") == 0, "the memory is free")
+
+
+def test_a_request_counts_as_what_it_costs(stack: Stack):
+    """A page that reads much of a channel's log takes more than one request, though nothing in it was asked for."""
+    app, room = stack.open_app.id, unique("room")
+    api = ServerAPI(stack, create_key(stack, app=app, rate=1000)["key"])
+    for number in range(40):
+        assert api.put("apps", app, "channels", room, "attributes", f"a{number}", body={"value": os.urandom(4096).hex()}).status == 200
+
+    def left(answer) -> int:
+        return int(answer.headers["RateLimit-Remaining"])
+
+    eventually_blocking(lambda: left(api.get("key")) == 999, "the key has its whole rate")
+    page = api.get("apps", app, "channels", room, "messages")
+    assert page.body["messages"] == [] and 1000 - 60 <= left(page) <= 1000 - 20, (left(page), json.dumps(page.body))
+
+
+def test_invented_keys_do_not_keep_others_out(small: Stack):
+    """A gateway that has just started knows no key. Who invents keys takes the questions of its own address only."""
+    key = create_key(small)["key"]
+    inventor = connect(ServerAPI(small, key), "127.0.0.2")
+    for _ in range(60):
+        invented = f"hk_{os.urandom(8).hex()}_{os.urandom(32).hex()}"
+        inventor.sendall(f"GET /v1/key HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {invented}\r\n\r\n".encode())
+    statuses = []
+    with inventor, inventor.makefile("rb") as answers:
+        for line in answers:
+            if line.startswith(b"HTTP/1.1 "):
+                statuses.append(int(line.split()[1]))
+            if len(statuses) == 60:
+                break
+    assert 429 in statuses and statuses.count(401) <= 20 + 20, statuses
+    assert ServerAPI(small, key).get("key").status == 200
