@@ -2,10 +2,11 @@
 
 import json
 import os
+import re
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from urllib.parse import urlsplit
 
 import pytest
@@ -25,11 +26,13 @@ PATIENCE = 30
 def small(request: pytest.FixtureRequest) -> Iterator[Stack]:
     """A gateway with few places, at which 127.0.0.2 may have two, and other addresses any number."""
     variables = {"API_CONNECTIONS": str(PLACES), "API_ADDRESS_CONNECTIONS": "2", "ADDRESS_EXEMPT": "127.0.0.1"}
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in variables.items():
-            patch.setenv(f"HELIOGRAPH_GATEWAY_{name}", value)
-        with running(request, gateways=1) as stack:
-            yield stack
+    with ExitStack() as stacks:
+        # Not longer than it takes to start: other stacks have the usual places.
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in variables.items():
+                patch.setenv(f"HELIOGRAPH_GATEWAY_{name}", value)
+            stack = stacks.enter_context(running(request, gateways=1))
+        yield stack
 
 
 def connect(api: ServerAPI, source: str = "127.0.0.1", received: int | None = None) -> socket.socket:
@@ -41,6 +44,11 @@ def connect(api: ServerAPI, source: str = "127.0.0.1", received: int | None = No
     connection.settimeout(10)
     connection.connect((place.hostname, place.port))
     return connection
+
+
+def base(stack: Stack) -> str:
+    """Where the first gateway's metrics are."""
+    return stack.endpoints["gateways"][0]["http"]
 
 
 def is_closed(connection: socket.socket) -> bool:
@@ -59,7 +67,7 @@ def test_idle_connections_give_their_places_up(small: Stack):
         idle = [opened.enter_context(connect(api)) for _ in range(3 * PLACES)]
         assert api.get("key").status == 200
         assert is_closed(idle[0])
-        assert metric(small.gateways[0], "heliograph_gateway_api_connections") <= PLACES
+        assert metric(base(small), "heliograph_gateway_api_connections") <= PLACES
 
 
 def test_an_address_has_so_many_places(small: Stack):
@@ -79,10 +87,10 @@ def test_whoever_takes_nothing_of_its_answers_is_closed(small: Stack):
 
         def flood(connection: socket.socket) -> None:
             connection.settimeout(2)
-            try:
-                connection.sendall(asked * 20_000)
-            except OSError:
-                pass
+            with suppress(TimeoutError):
+                # Until nothing more is read there: the answers fill all buffers.
+                for _ in range(2000):
+                    connection.sendall(asked * 50)
 
         floods = [threading.Thread(target=flood, args=(connection,)) for connection in connections]
         for thread in floods:
@@ -97,7 +105,7 @@ def test_whoever_takes_nothing_of_its_answers_is_closed(small: Stack):
                 return False
 
         eventually_blocking(is_served, "others are served", PATIENCE + 10)
-        assert metric(small.gateways[0], "heliograph_gateway_api_connections_stalled_total") >= 1
+        assert metric(base(small), "heliograph_gateway_api_connections_stalled_total") >= 1
 
 
 def test_bodies_in_progress_have_a_bound(stack: Stack):
@@ -110,30 +118,29 @@ def test_bodies_in_progress_have_a_bound(stack: Stack):
         connections = [opened.enter_context(connect(api)) for _ in range(17)]
         for connection in connections:
             connection.sendall(head + b" " * 1000)
-        base = stack.gateways[0]
         eventually_blocking(
-            lambda: metric(base, "heliograph_gateway_api_bodies_refused_total") > 0, "one of them is refused")
-        assert metric(base, "heliograph_gateway_api_body_bytes") == 16 << 20
+            lambda: metric(base(stack), "heliograph_gateway_api_bodies_refused_total") > 0, "one of them is refused")
+        assert metric(base(stack), "heliograph_gateway_api_body_bytes") == 16 << 20
         message = {"from": "shop", "message": "a short one"}
         refused = api.post("apps", app, "users", "x", "messages", body=message)
         assert (refused.status, refused.code, refused.headers["Retry-After"]) == (429, "rate_limited", "1")
         assert other.post("apps", app, "users", "x", "messages", body=message).status == 200
-    eventually_blocking(lambda: metric(base, "heliograph_gateway_api_body_bytes") == 0, "the memory is free")
+    eventually_blocking(lambda: metric(base(stack), "heliograph_gateway_api_body_bytes") == 0, "the memory is free")
 
 
 def test_a_request_counts_as_what_it_costs(stack: Stack):
     """A page that reads much of a channel's log takes more than one request, though nothing in it was asked for."""
     app, room = stack.open_app.id, unique("room")
-    api = ServerAPI(stack, create_key(stack, app=app, rate=1000)["key"])
+    api = ServerAPI(stack, create_key(stack, app=app, rate=100)["key"])
     for number in range(40):
-        assert api.put("apps", app, "channels", room, "attributes", f"a{number}", body={"value": os.urandom(4096).hex()}).status == 200
+        assert api.put("apps", app, "channels", room, "attributes", f"a{number}", body={"value": os.urandom(4000).hex()}).status == 200
 
     def left(answer) -> int:
         return int(answer.headers["RateLimit-Remaining"])
 
-    eventually_blocking(lambda: left(api.get("key")) == 999, "the key has its whole rate")
+    eventually_blocking(lambda: left(api.get("key")) == 99, "the key has its whole rate")
     page = api.get("apps", app, "channels", room, "messages")
-    assert page.body["messages"] == [] and 1000 - 60 <= left(page) <= 1000 - 20, (left(page), json.dumps(page.body))
+    assert page.body["messages"] == [] and left(page) < 90, (left(page), json.dumps(page.body))
 
 
 def test_invented_keys_do_not_keep_others_out(small: Stack):
@@ -143,12 +150,11 @@ def test_invented_keys_do_not_keep_others_out(small: Stack):
     for _ in range(60):
         invented = f"hk_{os.urandom(8).hex()}_{os.urandom(32).hex()}"
         inventor.sendall(f"GET /v1/key HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {invented}\r\n\r\n".encode())
-    statuses = []
-    with inventor, inventor.makefile("rb") as answers:
-        for line in answers:
-            if line.startswith(b"HTTP/1.1 "):
-                statuses.append(int(line.split()[1]))
-            if len(statuses) == 60:
-                break
+    answers = b""
+    with inventor:
+        # The body of the last one may be on its way.
+        while answers.count(b"HTTP/1.1 ") < 60:
+            answers += inventor.recv(65_536)
+    statuses = [int(status) for status in re.findall(rb"HTTP/1\.1 (\d+)", answers)]
     assert 429 in statuses and statuses.count(401) <= 20 + 20, statuses
     assert ServerAPI(small, key).get("key").status == 200
