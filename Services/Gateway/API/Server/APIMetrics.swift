@@ -18,7 +18,8 @@ struct APIMetrics: Sendable {
     let connections = Gauge("heliograph_gateway_api_connections", "Connections to the server API that are open.")
     let turnedAway = Counter(
         "heliograph_gateway_api_connections_refused_total",
-        "Connections to the server API that were closed at once, for want of a place or because their address had its number.")
+        "Connections to the server API that were closed at once, for want of a place or because their address had its number."
+    )
     let evicted = Counter(
         "heliograph_gateway_api_connections_evicted_total",
         "Connections to the server API that waited for a request and were closed, so that a new one has a place.")

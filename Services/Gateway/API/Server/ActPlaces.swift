@@ -54,7 +54,8 @@ final class ActPlaces: Sendable {
         defer { patience.cancel() }
         guard await turn(id, key) else {
             var problem = APIProblem(
-                .rateLimited, "too many requests of the key are in progress", bound: "\(Self.bound) requests in progress")
+                .rateLimited, "too many requests of the key are in progress",
+                bound: "\(Self.bound) requests in progress")
             problem.retryAfter = 1
             throw problem
         }
