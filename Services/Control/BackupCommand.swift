@@ -11,7 +11,8 @@ struct BackupCommand: AsyncParsableCommand {
         commandName: "backup", abstract: "Saves the database, and the messages that wait in Redis, to a new directory.",
         discussion: """
             May run while the cluster does. Of Redis, only mailboxes are saved; sessions, channels' members and calls in progress \
-            are not, because they end with a restore. The directory holds the apps' certificates. Needs pg_dump, at least as \
+            are not, because they end with a restore. Of the database, only Heliograph's tables are: no other schema, no table of \
+            others. The directory holds the apps' certificates. Needs pg_dump, at least as \
             new as the server, on PATH.
             """)
 
@@ -27,15 +28,22 @@ struct BackupCommand: AsyncParsableCommand {
         let directory: String
         let migration: String
         let mailboxes: Int
+        /// Relations of others in the schema.
+        let leftOut: [String]
 
         var members: [JSONMember] {
             [
-                JSONMember("directory", .string(directory)), JSONMember("mailboxes", .number("\(mailboxes)")),
+                JSONMember("directory", .string(directory)),
+                JSONMember("leftOut", .array(leftOut.map { .string($0) })),
+                JSONMember("mailboxes", .number("\(mailboxes)")),
                 JSONMember("migration", .string(migration)),
             ]
         }
 
-        var lines: [String] { ["saved the database (as of \(migration)) and \(mailboxes) mailboxes to \(directory)"] }
+        var lines: [String] {
+            ["saved the database (as of \(migration)) and \(mailboxes) mailboxes to \(directory)"]
+                + leftOut.map { "left out \($0): it is not Heliograph's" }
+        }
     }
 
     func run() async throws {
@@ -47,7 +55,9 @@ struct BackupCommand: AsyncParsableCommand {
                 let level = try await contents.level()
                 let files = BackupFiles(directory)
                 try files.make()
-                try PostgresPrograms(try Database.configuration()).dump(to: files.dump)
+                let others = try await contents.foreignObjects().compactMap(\.relation)
+                try PostgresPrograms(try Database.configuration())
+                    .dump(schema: try await contents.schema(), without: others, to: files.dump)
                 let mailboxes = try await saveMail(to: files)
                 try files.write([
                     "created_at": Output.time(milliseconds: Int64(time(nil)) * 1000),
@@ -55,7 +65,8 @@ struct BackupCommand: AsyncParsableCommand {
                     "mailboxes": "\(mailboxes)", "migration": level.migration, "pg_dump": "\(dumper)",
                     "readers_from": "\(level.readersFrom)",
                 ])
-                output.show(Report(directory: directory, migration: level.migration, mailboxes: mailboxes))
+                output.show(
+                    Report(directory: directory, migration: level.migration, mailboxes: mailboxes, leftOut: others))
             }
         }
     }

@@ -11,6 +11,9 @@ struct BackupFiles {
 
         var values: [String: String]
 
+        /// When the backup was made.
+        var savedAt: String { values["created_at"] ?? "the backup" }
+
         /// A number of the manifest.
         /// - Throws: ``Failure`` when it is missing.
         func number(_ name: String) throws -> Int64 {

@@ -193,5 +193,21 @@ package enum KeySpace {
         }
     }
 
+    /// Whether a key is named as those here: with a tag, or as one of the few without.
+    package static func isOwn(_ key: String) -> Bool {
+        key.hasPrefix("{") || key.hasPrefix(round(""))
+            || untagged.contains { key == $0 || key.hasPrefix($0 + ":{") }
+    }
+
+    /// What keys without a tag, or with one at their end, are named or begin with.
+    private static let untagged =
+        [channelSurvey, callReconciliation, dataKeptSince(in: .whole)]
+        + ServiceName.allCases.flatMap { service in
+            [
+                commands(service, in: .whole), posts(service, in: .whole), setAside(service, in: .whole),
+                due(service, in: .whole), mirror(service, in: .whole),
+            ]
+        }
+
     private static func escape(_ text: String) -> String { PercentEscape.escape(text) }
 }

@@ -62,6 +62,18 @@ struct Migration: Equatable, Sendable {
         Migration(29, "0029_operators_indexes", PackageResources._029_operators_indexes_sql),
     ]
 
+    /// The names of the tables, views, sequences, functions and types that these files make. The partitions that functions of theirs
+    /// make later are not among them.
+    static let names = Set(all.flatMap { names(in: $0.sql) })
+
+    /// The names that SQL statements give: each begins a line, as all statements of the files do.
+    static func names(in sql: String) -> [String] {
+        let made = sql.matches(
+            of: #/(?m)^ *CREATE (?:OR REPLACE )?(?:TABLE|VIEW|SEQUENCE|FUNCTION|TYPE) (?:IF NOT EXISTS )?([a-z0-9_]+)/#)
+        let renamed = sql.matches(of: #/ RENAME TO ([a-z0-9_]+)/#)
+        return made.map { String($0.1) } + renamed.map { String($0.1) }
+    }
+
     init(_ number: Int64, _ name: String, _ bytes: [UInt8]) {
         self.number = number
         self.name = name

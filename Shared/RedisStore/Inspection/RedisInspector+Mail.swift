@@ -108,7 +108,7 @@ extension RedisInspector {
         return parts.contains { $0.suffix == UserKeys.mailboxSuffix } ? parts : nil
     }
 
-    /// The number of keys of some masters.
+    /// The number of keys of some masters, in the database of the URL.
     /// - Throws: when a master does not answer.
     package func keyCount(on masters: [NodeAddress]) async throws(RedisError) -> Int64 {
         var keys: Int64 = 0
@@ -118,11 +118,22 @@ extension RedisInspector {
         return keys
     }
 
-    /// Deletes all keys of some masters.
+    /// A key of some masters that is not Heliograph's; nil when there is none.
+    /// - Throws: when a master does not answer.
+    package func foreignKey(on masters: [NodeAddress]) async throws(RedisError) -> String? {
+        var found: String?
+        // All keys with a tag are Heliograph's; the server itself passes them over.
+        try await visitKeys(matching: "[^{]*", on: masters) { _, keys in
+            found = found ?? keys.first { !KeySpace.isOwn($0) }
+        }
+        return found
+    }
+
+    /// Deletes all keys of some masters, in the database of the URL alone: a server may have others, of others.
     /// - Throws: when a master does not answer.
     package func deleteAllKeys(on masters: [NodeAddress]) async throws(RedisError) {
         for master in masters {
-            _ = try await client.ask([RedisCommand("FLUSHALL", arguments: ["ASYNC"])], configuration.at(master)).get()
+            _ = try await client.ask([RedisCommand("FLUSHDB", arguments: ["ASYNC"])], configuration.at(master)).get()
         }
     }
 }
