@@ -53,7 +53,8 @@ extension Diagnosis {
 
     // MARK: - Processes
 
-    /// The kinds of processes that every cluster needs, with what does not work without them.
+    /// The kinds of processes that every cluster needs, with what does not work without them. Whether webhooks are needed, PostgreSQL
+    /// says: see ``lookAtWebhooks(_:)``.
     private static let needed = [
         ("gateway", "nobody can connect"), ("presence", "nobody can log in"),
         ("channel-state", "nobody can join channels"), ("invitation", "nobody can call"),
@@ -61,6 +62,7 @@ extension Diagnosis {
 
     private mutating func lookAtProcesses(_ instances: [RunningInstance]) {
         let counts = Dictionary(instances.map { ($0.record.kind, 1) }, uniquingKeysWith: +)
+        runningKinds = Set(counts.keys)
         add(
             facts: counts.isEmpty
                 ? []

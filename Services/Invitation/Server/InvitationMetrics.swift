@@ -41,6 +41,12 @@ struct InvitationMetrics: Sendable {
         "heliograph_invitation_phone_calls_refused_total",
         "Calls to telephones refused because of a user's or an app's limits.", label: "bound")
 
+    let webhookApps = Gauge(
+        "heliograph_invitation_webhook_apps", "Apps with a webhook, which need a webhooks process; the same in every process.")
+    let webhookOldest = Gauge(
+        "heliograph_invitation_webhook_oldest_seconds",
+        "How long the oldest event for a webhook has been waiting, also when no webhooks process runs.")
+
     private let ended = CounterSet<CallEnd>(
         "heliograph_invitation_calls_ended_total", "Calls that ended, by how.", label: "outcome")
     private let phoneEnded: [CallRole: CounterSet<CallEnd>] = [

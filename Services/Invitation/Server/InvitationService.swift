@@ -53,6 +53,7 @@ package struct InvitationService: ServiceDeclaration {
                 days: configuration.callsKeptDays, logger: logger),
             CallLogPruning(store: store, days: configuration.callsKeptDays, logger: logger),
             CallReconciliation(driver, store: store, redis: redis, pause: configuration.reconciliation),
+            WebhookWatch(store: WebhookStore(pool: resources.pool), logger: logger),
         ]
         return parts
     }

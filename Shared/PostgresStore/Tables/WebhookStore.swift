@@ -49,6 +49,18 @@ package struct WebhookRecord: Equatable, Sendable {
     package var deliveredAt: Int64?
 }
 
+/// How an app's webhook is doing, for those who watch all of them.
+package struct WebhookStanding: Equatable, Sendable {
+    /// The app.
+    package var app: String
+    /// How long the oldest event has been waiting, in seconds; nil when none does.
+    package var oldest: Int64?
+    /// The number of dead letters, of which ``WebhookStore/countedLetters`` are counted at most.
+    package var dead: Int64
+    /// Why the last request failed; nil while requests succeed.
+    package var lastError: String?
+}
+
 /// An event that could not be delivered.
 package struct DeadLetter: Equatable, Sendable {
     /// The event's id.
@@ -110,6 +122,29 @@ package struct WebhookStore: Sendable {
                     deliveredAt: try row.optionalInt64("delivered")))
         }
         return records
+    }
+
+    /// How many dead letters of an app are counted at most for its standing.
+    package static let countedLetters: Int64 = 1000
+
+    /// How all webhooks are doing. Takes the same time however much waits.
+    package func standings() async throws(PostgresError) -> [WebhookStanding] {
+        let rows = try await pool.query(
+            """
+            SELECT w.app, w.last_error, extract(epoch FROM now() - e.oldest)::bigint AS oldest, d.dead FROM webhooks w
+            CROSS JOIN LATERAL (SELECT min(q.queued_at) AS oldest FROM webhook_events q WHERE q.app = w.app) e
+            CROSS JOIN LATERAL (
+                SELECT count(*) AS dead FROM (SELECT FROM webhook_dead q WHERE q.app = w.app LIMIT $1) counted) d
+            ORDER BY w.app
+            """, [.int(Self.countedLetters)])
+        var standings: [WebhookStanding] = []
+        for row in rows {
+            standings.append(
+                WebhookStanding(
+                    app: try row.string("app"), oldest: try row.optionalInt64("oldest"), dead: try row.int64("dead"),
+                    lastError: try row.optionalString("last_error")))
+        }
+        return standings
     }
 
     /// Removes an app's webhook and what waits for it; dead letters stay.

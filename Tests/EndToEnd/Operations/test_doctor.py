@@ -14,6 +14,7 @@ from fixtures import running
 from signaling import Client
 from stack_control import BINARIES, ROOT, Stack, run_program, unique
 from waiting import eventually_blocking
+from web import metric
 
 pytestmark = pytest.mark.single_redis("breaks the one server of Redis by its settings")
 
@@ -173,6 +174,31 @@ def test_a_service_that_is_missing(patient: Patient):
         assert "start one" in patient.complaint("no presence process runs", "nobody can log in")
     finally:
         patient.stack.start("presence#1")
+    patient.recovers()
+
+
+def test_webhooks_that_nobody_sends(patient: Patient):
+    stack = patient.stack
+    stack.control("app", "create", "--id=hooked", "--open")
+    stack.control("webhook", "set", "hooked", "https://hooks.example.com/x")
+    try:
+        assert "start one" in patient.complaint("no webhooks process runs", "events of hooked wait")
+        # The alert sees it too, without such a process.
+        gauge = "heliograph_invitation_webhook"
+        invitation = next(member["http"] for member in stack.endpoints["services"] if member["name"] == "invitation#1")
+        eventually_blocking(lambda: metric(invitation, f"{gauge}_apps") >= 1, "the metric counts the app", 40)
+        assert not [line for line in patient.examine()[1]["advice"] if "webhook" in line]
+        stack.sql(
+            "INSERT INTO webhook_events (app, at, id, kind, body, queued_at) VALUES ('hooked', 1, 'a', 'online', '{}', now() - interval '1 h')")
+        assert "webhook list" in patient.complaint("for the webhooks of hooked have been waiting for up to 36", weight="advice")
+        stack.sql(
+            "INSERT INTO webhook_dead (app, at, id, kind, body, queued_at, error) "
+            "SELECT 'hooked', n, n::text, 'online', '{}', now(), 'x' FROM generate_series(1, 3) n")
+        assert "webhook replay APP" in patient.complaint("3 events for the webhooks of hooked were given up", weight="advice")
+        eventually_blocking(
+            lambda: metric(invitation, f"{gauge}_oldest_seconds") > 3000, "the metric shows the wait", 40)
+    finally:
+        stack.control("app", "remove", "hooked")
     patient.recovers()
 
 

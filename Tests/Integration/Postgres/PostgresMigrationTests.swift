@@ -18,6 +18,18 @@ import Testing
         await pool.close()
     }
 
+    /// What a restore takes for others', it refuses to touch: nothing that migrations and upkeep make may count as that.
+    @Test func nothingThatIsMadeCountsAsOthers() async throws {
+        let pool = try await PostgresServer.shared.migratedPool()
+        try await pool.query("SELECT make_history_days('3 days'), make_call_months('3 months')")
+        #expect(try await DatabaseContents(pool: pool).state() == .unused)
+        try await pool.query("CREATE TABLE theirs (id bigserial)")
+        let theirs = try await DatabaseContents(pool: pool).foreignObjects()
+        #expect(theirs.map(\.description) == ["sequence theirs_id_seq", "table theirs"])
+        #expect(theirs.map(\.relation) == ["public.theirs_id_seq", "public.theirs"])
+        await pool.close()
+    }
+
     @Test func concurrently() async throws {
         let url = try await PostgresServer.shared.createDatabase()
         let pool = try PostgresPool(

@@ -104,6 +104,24 @@ import Testing
         #expect(PercentEscape.unescape(text) == nil)
     }
 
+    @Test func keysOfOthersAreTold() throws {
+        let partitions = BusLayout.single.partitions + BusLayout.cluster().partitions
+        for partition in partitions {
+            for service in ServiceName.allCases {
+                #expect(KeySpace.isOwn(KeySpace.commands(service, in: partition)))
+                #expect(KeySpace.isOwn(KeySpace.mirror(service, in: partition)))
+                #expect(KeySpace.isOwn(KeySpace.due(service, in: partition)))
+            }
+            #expect(KeySpace.isOwn(KeySpace.dataKeptSince(in: partition)))
+        }
+        for own in [KeySpace.layout, KeySpace.round("upkeep"), KeySpace.channelSurvey, KeySpace.callReconciliation] {
+            #expect(KeySpace.isOwn(own))
+        }
+        for theirs in ["", "cmd", "cmd:", "cmd:billing", "cmd:presence:1", "session:1", "celery", "a{b}"] {
+            #expect(!KeySpace.isOwn(theirs))
+        }
+    }
+
     @Test func theChannelOfAKeyOfMembers() throws {
         let channel = ChannelKey(app: try AppID("my:app"), name: try ChannelName("all {of} us"))
         let found = ChannelKeys.channel(ofMembers: ChannelKeys(channel).members)

@@ -15,6 +15,22 @@ import Testing
         }
     }
 
+    @Test func namesOfWhatFilesMake() {
+        let sql = """
+            -- CREATE TABLE no (id bigint)
+            CREATE TABLE a (id bigint);
+            CREATE INDEX no ON a (id);
+                CREATE TABLE IF NOT EXISTS b (id bigint);
+            CREATE OR REPLACE VIEW c AS SELECT 1;
+            CREATE FUNCTION d(no text[]) RETURNS void LANGUAGE sql AS '';
+            EXECUTE format('CREATE TABLE %I (LIKE a)', e);
+            CREATE SEQUENCE f; CREATE TYPE g AS ENUM ('no');
+            ALTER TABLE a RENAME TO h;
+            """
+        #expect(Set(Migration.names(in: sql)) == ["a", "b", "c", "d", "f", "h"])
+        #expect(Migration.names.isSuperset(of: ["apps", "calls_before", "calls_rest", "user_uids", "grant_reader", "bans"]))
+    }
+
     @Test func checksumTellsFilesApart() {
         // The published FNV-1a test vectors.
         #expect(Migration(1, "a", []).checksum == "cbf29ce484222325")

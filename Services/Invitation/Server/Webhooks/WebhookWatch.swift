@@ -1,0 +1,24 @@
+internal import Logging
+internal import PostgresStore
+internal import ServiceKit
+internal import ServiceLifecycle
+internal import ServiceMetrics
+
+/// Shows how many apps have webhooks and how long their events wait: a cluster without webhooks processes would not say so.
+struct WebhookWatch: Service {
+    /// How often it looks.
+    private static let pause = Duration.seconds(15)
+
+    let store: WebhookStore
+    let logger: Logger
+
+    func run() async throws {
+        await PeriodicTask(
+            every: Self.pause, jitter: 0.75...1.25, complaint: "could not look how webhooks are doing", logger: logger
+        ).run {
+            let (metrics, standings) = (InvitationMetrics.shared, try await store.standings())
+            metrics.webhookApps.set(standings.count)
+            metrics.webhookOldest.set(Int(standings.compactMap(\.oldest).max() ?? 0))
+        }
+    }
+}
