@@ -29,7 +29,10 @@ struct RestoreCommand: AsyncParsableCommand {
             """)
     var asOfBackup = false
 
-    @Flag(help: "Leave the messages of the backup out. Redis is emptied nevertheless: it knows users whom the backup does not.")
+    @Flag(
+        help:
+            "Leave the messages of the backup out. Redis is emptied nevertheless: it knows users whom the backup does not."
+    )
     var withoutMail = false
 
     @Flag(help: "Leave webhook events that waited out, so that none is sent again.")
@@ -104,7 +107,8 @@ struct RestoreCommand: AsyncParsableCommand {
         case .foreign(let objects):
             throw Failure.refused(
                 "the database has tables, functions or views that are not Heliograph's, in its schema or needing its tables: "
-                    + "\(Self.list(objects.map(\.description))); nothing of others is ever touched, so restore into another database")
+                    + "\(Self.list(objects.map(\.description))); nothing of others is ever touched, so restore into another database"
+            )
         case .used where replace: break
         case .used: throw Failure.refused("the database has apps or users: --replace deletes them")
         }
@@ -182,7 +186,8 @@ struct RestoreCommand: AsyncParsableCommand {
     private func checkAccepted(_ manifest: BackupFiles.Manifest) throws {
         guard !asOfBackup else { return }
         let events =
-            withoutWebhooks ? "" : ", and webhook events that waited are sent again (--without-webhooks leaves them out)"
+            withoutWebhooks
+            ? "" : ", and webhook events that waited are sent again (--without-webhooks leaves them out)"
         throw Failure.refused(
             "as of \(manifest.savedAt), API keys and tokens that were revoked since work again, bans that were lifted hold again, later "
                 + "bans are gone\(events): --as-of-backup accepts that")
@@ -213,7 +218,8 @@ struct RestoreCommand: AsyncParsableCommand {
     private static func incomplete(_ failure: Failure) -> Failure {
         var failure = failure
         failure.message +=
-            "; the database is as of the backup, but what follows is not done: start no process, and repeat the command with --replace"
+            "; the database is as of the backup, but what follows is not done: start no process, and repeat the command with "
+            + "--replace"
         return failure
     }
 

@@ -42,7 +42,8 @@ struct InvitationMetrics: Sendable {
         "Calls to telephones refused because of a user's or an app's limits.", label: "bound")
 
     let webhookApps = Gauge(
-        "heliograph_invitation_webhook_apps", "Apps with a webhook, which need a webhooks process; the same in every process.")
+        "heliograph_invitation_webhook_apps",
+        "Apps with a webhook, which need a webhooks process; the same in every process.")
     let webhookOldest = Gauge(
         "heliograph_invitation_webhook_oldest_seconds",
         "How long the oldest event for a webhook has been waiting, also when no webhooks process runs.")
