@@ -26,12 +26,17 @@ class Receiver:
 
     MODES = ("503", "hang", "half", "redirect", "reset", "garbage")
 
-    def __init__(self, certificate: Path | None = None, secret: str = SECRET, host: str = "127.0.0.1"):
+    def __init__(
+            self, certificate: Path | None = None, secret: str = SECRET, host: str = "127.0.0.1",
+            newest_tls: ssl.TLSVersion | None = None):
         """
         :param host: the address to listen on
+        :param newest_tls: newer versions are not spoken; by default all that are still allowed
         """
         self.secret = secret
         self.mode = "ok"
+        self.answers_after_seconds = 0.0
+        """How long a request takes that succeeds."""
         self.requests: list[list[dict]] = []
         """The events of each request that was taken."""
         self.attempts = 0
@@ -65,6 +70,10 @@ class Receiver:
         if certificate is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate)
+            if newest_tls is not None:
+                # OpenSSL speaks versions before 1.2 at its lowest level of security only.
+                context.set_ciphers("DEFAULT:@SECLEVEL=0")
+                context.minimum_version = context.maximum_version = newest_tls
             self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
             self.scheme = "https"
         self.port = self._server.server_address[1]
@@ -133,6 +142,8 @@ class Receiver:
             return
         with self._lock:
             self.requests.append(events)
+        # Nothing waits for it: a receiver that is slow.
+        self.released.wait(self.answers_after_seconds)
         self._answer(handler, 200, LARGE_ANSWER if mode == "large" else 2)
 
     def _verify(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:

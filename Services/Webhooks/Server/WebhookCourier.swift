@@ -71,8 +71,12 @@ final class WebhookCourier: Service {
     private func claims() async throws -> [(WebhookQueue.Claim, WebhookQueue.Horizon)] {
         let room = configuration.targets - busy.withLock { $0 }
         guard room > 0, try await queue.hasWork() else { return [] }
+        return try await claim(room)
+    }
+
+    private func claim(_ count: Int) async throws -> [(WebhookQueue.Claim, WebhookQueue.Horizon)] {
         let horizon = WebhookQueue.Horizon(microseconds: await microseconds(), patience: configuration.holding)
-        return try await queue.claim(room, lease: lease, horizon).map { ($0, horizon) }
+        return try await queue.claim(count, lease: lease, horizon).map { ($0, horizon) }
     }
 
     /// The time up to which all events are in the queue. While Redis does not answer, only events are sent that have waited long.
@@ -85,31 +89,54 @@ final class WebhookCourier: Service {
         }
     }
 
-    /// Sends what waits for an app, until nothing does, a request fails, or the process stops.
+    /// Sends what waits for an app. When its turn ends while more waits, the app that was served longest ago has the next one: that may be
+    /// the same.
     private func deliver(_ claim: WebhookQueue.Claim, _ horizon: WebhookQueue.Horizon) async {
-        let app = claim.webhook.app
-        do {
-            while !Task.isShuttingDownGracefully {
-                let events = try await queue.next(app, limit: claim.webhook.batch, horizon)
-                guard !events.isEmpty else { break }
-                switch await send(events, claim) {
-                case nil:
-                    WebhooksMetrics.shared.delivered.increment(by: events.count)
-                    guard try await queue.delivered(events, of: app, lease: lease) else { return }
-                case let failure?:
-                    return try await failed(claim, failure)
-                }
+        var next: (WebhookQueue.Claim, WebhookQueue.Horizon)? = (claim, horizon)
+        while let (claim, horizon) = next {
+            next = nil
+            do {
+                guard try await serve(claim, horizon) else { return }
+            } catch {
+                // The lease ends by itself. What was delivered without being noted is delivered again.
+                return logger.warning(
+                    "could not note a delivery", metadata: ["app": "\(claim.webhook.app)", "error": "\(error)"])
             }
-            try await queue.release(app)
-        } catch {
-            // The lease ends by itself. What was delivered without being noted is delivered again.
-            logger.warning("could not note a delivery", metadata: ["app": "\(app)", "error": "\(error)"])
+            do {
+                next = try await self.claim(1).first
+            } catch {
+                logger.warning("could not look for events to send", metadata: ["error": "\(error)"])
+            }
         }
     }
 
+    /// One turn of an app: until nothing waits, a request fails, its time is over, or the process stops.
+    /// - Returns: whether more may wait.
+    private func serve(_ claim: WebhookQueue.Claim, _ horizon: WebhookQueue.Horizon) async throws -> Bool {
+        var (webhook, turn) = (claim.webhook, WebhookTurn(failures: claim.attempts, now: .now))
+        var mayWait = true
+        while !Task.isShuttingDownGracefully, !turn.isOver(at: .now) {
+            let events = try await queue.next(webhook.app, limit: webhook.batch, horizon)
+            mayWait = !events.isEmpty
+            guard mayWait else { break }
+            if let failure = await send(events, webhook) {
+                turn.failed()
+                try await failed(webhook, turn.failures, failure)
+                mayWait = false
+                break
+            }
+            turn.succeeded()
+            WebhooksMetrics.shared.delivered.increment(by: events.count)
+            guard let current = try await queue.delivered(events, of: webhook.app, lease: lease) else { return false }
+            // A new URL and secret are used from the next request on.
+            webhook = current
+        }
+        try await queue.release(webhook.app)
+        return mayWait && !Task.isShuttingDownGracefully
+    }
+
     /// - Returns: why the events were not taken; nil when they were.
-    private func send(_ events: [WebhookQueue.Event], _ claim: WebhookQueue.Claim) async -> WebhookFailure? {
-        let webhook = claim.webhook
+    private func send(_ events: [WebhookQueue.Event], _ webhook: Webhook) async -> WebhookFailure? {
         let body = WebhookRequest.body(app: webhook.app.rawValue, events: events.map(\.body))
         let signature = WebhookSignature.header(of: body, secret: webhook.secret, time: Int64(time(nil)))
         let start = ContinuousClock.now
@@ -123,18 +150,28 @@ final class WebhookCourier: Service {
         }
     }
 
-    private func failed(_ claim: WebhookQueue.Claim, _ failure: WebhookFailure) async throws {
-        let app = claim.webhook.app
-        let pause = configuration.retries.pause(after: claim.attempts + 1, draw: .random(in: 0..<1))
+    private func failed(_ webhook: Webhook, _ failures: Int64, _ failure: WebhookFailure) async throws {
+        let pause = configuration.retries.pause(after: failures, draw: .random(in: 0..<1))
         WebhooksMetrics.shared.failures.increment(failure.cause)
-        let dead = try await queue.failed(app, failure.text, pause: pause, longest: configuration.patience)
-        WebhooksMetrics.shared.dead.increment(by: dead)
+        try await queue.failed(webhook, failure.text, pause: pause, lease: lease)
+        let dead = try await expire(webhook.app, failure)
         // The first failure, and each that costs events, are for operators.
         logger.log(
-            level: claim.attempts == 0 || dead > 0 ? .warning : .debug, "a webhook failed",
+            level: failures == 1 || dead > 0 ? .warning : .debug, "a webhook failed",
             metadata: [
-                "app": "\(app)", "cause": "\(failure.cause.rawValue)", "error": "\(failure.text)",
-                "failures": "\(claim.attempts + 1)", "pause": "\(pause)", "dead": "\(dead)",
+                "app": "\(webhook.app)", "cause": "\(failure.cause.rawValue)", "error": "\(failure.text)",
+                "failures": "\(failures)", "pause": "\(pause)", "dead": "\(dead)",
             ])
+    }
+
+    /// Makes dead letters of what has waited too long, in portions.
+    private func expire(_ app: AppID, _ failure: WebhookFailure) async throws -> Int {
+        var (dead, portion) = (0, WebhookQueue.portion)
+        while portion == WebhookQueue.portion, !Task.isShuttingDownGracefully {
+            portion = try await queue.expire(app, failure.text, olderThan: configuration.patience, lease: lease)
+            WebhooksMetrics.shared.dead.increment(by: portion)
+            dead += portion
+        }
+        return dead
     }
 }

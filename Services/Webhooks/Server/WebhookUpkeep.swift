@@ -3,9 +3,15 @@ internal import PostgresStore
 internal import ServiceKit
 internal import ServiceLifecycle
 internal import ServiceMetrics
+internal import SignalingProtocol
 
 /// Keeps the queue and the dead letters within their bounds, and shows how much waits.
 struct WebhookUpkeep: Service {
+    /// The portions of an app's events that a pass removes at most: then the other apps have theirs.
+    private static let portions = 10
+    /// The pause between two portions, in which PostgreSQL does other work.
+    private static let pause = Duration.milliseconds(20)
+
     let queue: WebhookQueue
     let configuration: WebhooksConfiguration
     let logger: Logger
@@ -17,18 +23,88 @@ struct WebhookUpkeep: Service {
         ).run { try await round() }
     }
 
+    /// Passes over all apps, until nothing is far above its bound.
     private func round() async throws {
-        let (metrics, backlogs) = (WebhooksMetrics.shared, try await queue.backlogs())
-        metrics.backlog.set(Int(backlogs.map(\.events).reduce(0, +)))
-        metrics.oldest.set(backlogs.map(\.oldest).max() ?? 0)
-        for backlog in backlogs where backlog.events > configuration.backlog {
-            let dead = try await queue.shed(backlog.app, keeping: configuration.backlog)
-            metrics.dead.increment(by: dead)
+        while !Task.isCancelled {
+            let shed = try await shedPass()
+            let buried = try await buryPass()
+            if max(shed, buried) < WebhookQueue.portion { return }
+        }
+    }
+
+    /// Looks at each app's queue, and makes dead letters of what is too much. An app whose queue cannot be read does not end the pass.
+    /// - Returns: the most events that an app had too many.
+    private func shedPass() async throws -> Int {
+        var (most, events, oldest) = (0, 0, 0.0)
+        for app in try await queue.apps() {
+            await unlessItFails(app) {
+                let (backlog, shed) = try await keepBound(of: app)
+                most = max(most, shed)
+                events += backlog.events
+                oldest = max(oldest, backlog.oldest)
+            }
+        }
+        WebhooksMetrics.shared.backlog.set(events)
+        WebhooksMetrics.shared.oldest.set(oldest)
+        return most
+    }
+
+    /// - Returns: what waits, and how many events became dead letters.
+    private func keepBound(of app: AppID) async throws -> (WebhookQueue.Backlog, shed: Int) {
+        let bound = configuration.backlog
+        var backlog = try await queue.backlog(app, upTo: bound + 1)
+        guard backlog.events > bound else { return (backlog, 0) }
+        guard let last = try await queue.excess(app, keeping: bound) else { return (backlog, 0) }
+        let shed = try await inPortions {
+            let portion = try await queue.shed(app, upTo: last)
+            WebhooksMetrics.shared.dead.increment(by: portion)
+            return portion
+        }
+        if shed > 0 {
+            backlog.events = bound
             logger.warning(
                 "more events wait for a webhook than may; the oldest are dead letters",
-                metadata: ["app": "\(backlog.app)", "bound": "\(configuration.backlog)", "events": "\(dead)"])
+                metadata: ["app": "\(app)", "bound": "\(bound)", "events": "\(shed)"])
         }
-        metrics.buried.increment(
-            by: try await queue.buryDead(olderThan: configuration.deadKept, keeping: configuration.backlog))
+        return (backlog, shed)
+    }
+
+    /// Deletes dead letters that are too old or too many.
+    /// - Returns: the most that were deleted for one reason.
+    private func buryPass() async throws -> Int {
+        let old = try await inPortions { bury(try await queue.buryDead(olderThan: configuration.deadKept)) }
+        var most = old
+        for app in try await queue.appsWithDead() {
+            await unlessItFails(app) {
+                guard let last = try await queue.excessDead(app, keeping: configuration.backlog) else { return }
+                most = max(most, try await inPortions { bury(try await queue.buryDead(app, upTo: last)) })
+            }
+        }
+        return most
+    }
+
+    private func bury(_ count: Int) -> Int {
+        WebhooksMetrics.shared.buried.increment(by: count)
+        return count
+    }
+
+    /// Removes portions until one is not full, but not more than ``portions``.
+    /// - Returns: how many rows were removed.
+    private func inPortions(_ remove: () async throws -> Int) async throws -> Int {
+        var removed = 0
+        for _ in 0..<Self.portions {
+            let portion = try await remove()
+            removed += portion
+            guard portion == WebhookQueue.portion, await Task.pause(Self.pause) else { break }
+        }
+        return removed
+    }
+
+    private func unlessItFails(_ app: AppID, _ work: () async throws -> Void) async {
+        do {
+            try await work()
+        } catch {
+            logger.warning("could not check an app's webhook", metadata: ["app": "\(app)", "error": "\(error)"])
+        }
     }
 }

@@ -35,18 +35,8 @@ package struct WebhookQueue: Sendable {
         }
     }
 
-    /// What waits for one app's webhook.
-    package struct Backlog: Equatable, Sendable {
-        /// The app.
-        package var app: String
-        /// The number of events.
-        package var events: Int64
-        /// How long the oldest has been waiting, in seconds.
-        package var oldest: Double
-    }
-
-    private let pool: PostgresPool
-    private let process: String
+    let pool: PostgresPool
+    let process: String
 
     /// Works on the database of `pool`.
     /// - Parameter process: names this process among all that send.
@@ -68,7 +58,7 @@ package struct WebhookQueue: Sendable {
         return try rows.first?.bool("found") == true
     }
 
-    /// Leases queues that are free and have events up to the horizon.
+    /// Leases queues that are free and have events up to the horizon, first those that were served longest ago.
     /// - Parameters:
     ///   - limit: the number of queues at most.
     ///   - lease: how long nobody else takes them.
@@ -113,10 +103,10 @@ package struct WebhookQueue: Sendable {
     }
 
     /// Removes delivered events, and renews the lease.
-    /// - Returns: whether the queue is still leased by this process.
+    /// - Returns: the webhook as it is set now; nil when the queue is no longer leased by this process.
     package func delivered(
         _ events: [Event], of app: AppID, lease: Duration
-    ) async throws(PostgresError) -> Bool {
+    ) async throws(PostgresError) -> Webhook? {
         let rows = try await pool.query(
             """
             WITH sent AS (
@@ -125,110 +115,42 @@ package struct WebhookQueue: Sendable {
             )
             UPDATE webhooks SET attempts = 0, failing_since = NULL, last_error = NULL, delivered_at = now(),
                 lease_until = now() + make_interval(secs => $4::bigint / 1000.0)
-            WHERE app = $1 AND lease = $5 RETURNING app
+            WHERE app = $1 AND lease = $5
+            RETURNING app, url, secret, array_to_string(kinds, ' ') AS kinds, batch, allow_private
             """,
             [
                 .text(app.rawValue), .ints(events.map(\.at)), .texts(events.map(\.id)), .int(lease.milliseconds),
                 .text(process),
             ])
-        return !rows.isEmpty
+        return try rows.first.map { row throws(PostgresError) in try Webhook(row) }
     }
 
-    /// Ends the lease.
+    /// Ends the lease. The queue is then the last of those that are due.
     package func release(_ app: AppID) async throws(PostgresError) {
         try await pool.query(
-            "UPDATE webhooks SET lease = NULL, lease_until = NULL WHERE app = $1 AND lease = $2",
-            [.text(app.rawValue), .text(process)])
+            """
+            UPDATE webhooks SET lease = NULL, lease_until = NULL, next_attempt_at = greatest(next_attempt_at, now())
+            WHERE app = $1 AND lease = $2
+            """, [.text(app.rawValue), .text(process)])
     }
 
-    /// Notes a failed request, ends the lease, and makes dead letters of events that have waited too long.
+    /// Notes a failed request, unless the URL or the secret has been set anew meanwhile, and renews the lease.
     /// - Parameters:
+    ///   - webhook: as it was when the request was made.
     ///   - pause: the time until the next request.
-    ///   - longest: how long an event waits at most.
-    /// - Returns: the number of new dead letters.
     package func failed(
-        _ app: AppID, _ error: String, pause: Duration, longest: Duration
-    ) async throws(PostgresError) -> Int {
-        let rows = try await pool.query(
+        _ webhook: Webhook, _ error: String, pause: Duration, lease: Duration
+    ) async throws(PostgresError) {
+        try await pool.query(
             """
-            WITH hook AS (
-                UPDATE webhooks SET attempts = attempts + 1, failing_since = coalesce(failing_since, now()), last_error = $2,
-                    next_attempt_at = now() + make_interval(secs => $3::bigint / 1000.0), lease = NULL, lease_until = NULL
-                WHERE app = $1 AND lease = $4 RETURNING app
-            ), old AS (
-                DELETE FROM webhook_events e USING hook
-                WHERE e.app = hook.app AND e.queued_at < now() - make_interval(secs => $5::bigint / 1000.0)
-                RETURNING e.app, e.at, e.id, e.kind, e.body, e.queued_at
-            ), dead AS (
-                INSERT INTO webhook_dead (app, at, id, kind, body, queued_at, error)
-                SELECT app, at, id, kind, body, queued_at, $2 FROM old ON CONFLICT DO NOTHING
-            )
-            SELECT count(*) AS dead FROM old
+            UPDATE webhooks SET attempts = attempts + 1, failing_since = coalesce(failing_since, now()), last_error = $2,
+                next_attempt_at = now() + make_interval(secs => $3::bigint / 1000.0),
+                lease_until = now() + make_interval(secs => $4::bigint / 1000.0)
+            WHERE app = $1 AND lease = $5 AND url = $6 AND secret = $7
             """,
             [
-                .text(app.rawValue), .text(error), .int(pause.milliseconds), .text(process), .int(longest.milliseconds),
+                .text(webhook.app.rawValue), .text(error), .int(pause.milliseconds), .int(lease.milliseconds),
+                .text(process), .text(webhook.url.text), .text(webhook.secret),
             ])
-        return Int(try rows.first?.int64("dead") ?? 0)
-    }
-
-    /// What waits, for each webhook.
-    package func backlogs() async throws(PostgresError) -> [Backlog] {
-        var backlogs: [Backlog] = []
-        let rows = try await pool.query(
-            """
-            SELECT app, events, coalesce((extract(epoch FROM now() - oldest) * 1000)::bigint, 0) AS oldest FROM webhook_backlog
-            """)
-        for row in rows {
-            backlogs.append(
-                Backlog(
-                    app: try row.string("app"), events: try row.int64("events"),
-                    oldest: Double(try row.int64("oldest")) / 1000))
-        }
-        return backlogs
-    }
-
-    /// Makes dead letters of an app's oldest events.
-    /// - Parameter kept: how many of the latest stay.
-    /// - Returns: the number of new dead letters.
-    package func shed(_ app: String, keeping kept: Int) async throws(PostgresError) -> Int {
-        let rows = try await pool.query(
-            """
-            WITH old AS (
-                DELETE FROM webhook_events e USING (
-                    SELECT at, id FROM webhook_events WHERE app = $1 ORDER BY at DESC, id DESC OFFSET $2 LIMIT 10000) x
-                WHERE e.app = $1 AND e.at = x.at AND e.id = x.id
-                RETURNING e.app, e.at, e.id, e.kind, e.body, e.queued_at
-            ), dead AS (
-                INSERT INTO webhook_dead (app, at, id, kind, body, queued_at, error)
-                SELECT app, at, id, kind, body, queued_at, 'more events waited than may' FROM old ON CONFLICT DO NOTHING
-            )
-            SELECT count(*) AS dead FROM old
-            """, [.text(app), .int(Int64(kept))])
-        return Int(try rows.first?.int64("dead") ?? 0)
-    }
-
-    /// Deletes dead letters that are too old or too many, at most 10,000 of each app.
-    /// - Parameters:
-    ///   - age: how long they are kept.
-    ///   - kept: how many of an app's latest are kept.
-    /// - Returns: the number of deleted ones.
-    package func buryDead(olderThan age: Duration, keeping kept: Int) async throws(PostgresError) -> Int {
-        let old = try await pool.query(
-            """
-            DELETE FROM webhook_dead WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM webhook_dead WHERE died_at < now() - make_interval(secs => $1::bigint / 1000.0)
-                ORDER BY died_at LIMIT 10000))
-            """, [.int(age.milliseconds)]
-        ).affected
-        let many = try await pool.query(
-            """
-            DELETE FROM webhook_dead d USING (
-                SELECT x.app, x.at, x.id FROM (SELECT DISTINCT app FROM webhook_dead) a
-                CROSS JOIN LATERAL (
-                    SELECT app, at, id FROM webhook_dead w WHERE w.app = a.app ORDER BY at DESC, id DESC OFFSET $1 LIMIT 10000) x) y
-            WHERE d.app = y.app AND d.at = y.at AND d.id = y.id
-            """, [.int(Int64(kept))]
-        ).affected
-        return old + many
     }
 }

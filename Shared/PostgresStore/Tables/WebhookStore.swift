@@ -147,10 +147,26 @@ package struct WebhookStore: Sendable {
         return standings
     }
 
-    /// Removes an app's webhook and what waits for it; dead letters stay.
+    /// Removes an app's webhook and what waits for it; dead letters stay. What waits is removed in portions, because all of it at once can
+    /// exceed the time limit of a statement. Meanwhile nothing is sent; when the removal fails, that goes on after a minute.
     /// - Returns: false when there is none.
     package func remove(_ app: AppID) async throws(PostgresError) -> Bool {
-        try await pool.query("DELETE FROM webhooks WHERE app = $1", [.text(app.rawValue)]).affected == 1
+        var removed: Int64
+        repeat {
+            let rows = try await pool.query(
+                """
+                WITH hook AS (
+                    UPDATE webhooks SET next_attempt_at = now() + interval '1 minute' WHERE app = $1
+                ), gone AS (
+                    DELETE FROM webhook_events WHERE ctid = ANY (ARRAY(
+                        SELECT ctid FROM webhook_events WHERE app = $1 LIMIT $2 FOR UPDATE SKIP LOCKED))
+                    RETURNING app
+                )
+                SELECT count(*) AS gone FROM gone
+                """, [.text(app.rawValue), .int(Int64(WebhookQueue.portion))])
+            removed = try rows.first?.int64("gone") ?? 0
+        } while removed > 0
+        return try await pool.query("DELETE FROM webhooks WHERE app = $1", [.text(app.rawValue)]).affected == 1
     }
 
     /// An app's dead letters, the oldest first.

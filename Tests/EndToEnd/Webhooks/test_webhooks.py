@@ -2,6 +2,7 @@
 
 import json
 import os
+import ssl
 from collections.abc import Iterator
 from unittest import mock
 
@@ -59,6 +60,23 @@ def set_hook(stack: Stack, app: App, url: str, *options: str) -> dict:
 
 def shown(stack: Stack, app: App) -> dict:
     return json.loads(stack.control("webhook", "show", app.id, "--json"))
+
+
+def queue_events(stack: Stack, app: App, count: int, age: str = "0 seconds") -> None:
+    """Puts events into an app's queue, as if they had waited for some time; one a microsecond, with the numbers 1, 2, 3 ..."""
+    stack.sql(f"""
+        INSERT INTO webhook_events (app, at, id, kind, body, queued_at)
+        SELECT '{app.id}', (extract(epoch FROM now() - interval '1 hour') * 1000000)::bigint + i, 'e' || i, 'join',
+            json_build_object('id', 'e' || i, 'kind', 'join', 'at', i), now() - interval '{age}'
+        FROM generate_series(1, {count}) i""")
+
+
+def rows(stack: Stack, table: str, app: App) -> int:
+    return int(stack.sql(f"SELECT count(*) FROM {table} WHERE app = '{app.id}'")[0][0])
+
+
+def webhooks_http(stack: Stack) -> str:
+    return next(one["http"] for one in stack.endpoints["services"] if one["name"].startswith("webhooks"))
 
 
 async def noticed() -> None:
@@ -258,6 +276,40 @@ async def test_a_hanging_receiver_holds_up_no_other_app(hooks: Stack, people, re
         assert shown(hooks, apps[0])["lastError"] in (None, "no answer in time") and not hanging.events
 
 
+async def test_a_new_url_and_secret_are_used_while_requests_succeed(hooks: Stack, receiver: Receiver):
+    other = "whsec-another-secret-9876543210"
+    with Receiver(secret=other) as new:
+        receiver.answers_after_seconds = 0.2
+        app = app_for(hooks, receiver.url(), "--allow-private", "--batch=1")
+        queue_events(hooks, app, 60)
+        await eventually(lambda: receiver.attempts >= 2, "the first receiver gets them one by one", PATIENCE)
+        hooks.control("webhook", "set", app.id, new.url(), f"--secret={other}", "--allow-private")
+        taken = receiver.attempts
+        await eventually(lambda: shown(hooks, app)["waiting"] == 0, "the second receiver gets the rest", PATIENCE)
+        # One request was under way, and one may have been about to begin.
+        assert receiver.attempts <= taken + 2
+        assert len(new.events) >= 60 - taken - 2
+        new.check()
+
+
+async def test_each_busy_app_gets_its_turn(make_stack, monkeypatch):
+    for name, value in (QUICK | {"HELIOGRAPH_WEBHOOKS_TARGETS": "1"}).items():
+        monkeypatch.setenv(name, value)
+    stack = make_stack(gateways=1, sip_bridge=0, webhooks=1)
+    with Receiver() as one, Receiver() as two, Receiver() as three:
+        receivers = [one, two, three]
+        for receiver in receivers:
+            receiver.answers_after_seconds = 0.2
+        # More than can be sent within the test.
+        for receiver in receivers:
+            queue_events(stack, app_for(stack, receiver.url(), "--allow-private", "--batch=1"), 500)
+        await eventually(lambda: all(receiver.attempts >= 2 for receiver in receivers), "each has its turn", 2 * PATIENCE)
+        again = [receiver.attempts for receiver in receivers]
+        await eventually(
+            lambda: all(receiver.attempts >= count + 2 for receiver, count in zip(receivers, again, strict=True)),
+            "each has another one", 2 * PATIENCE)
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.255.255.1", "169.254.169.254"])
 async def test_private_networks_are_refused_unless_allowed(hooks: Stack, people, receiver: Receiver, host: str):
     app = app_for(hooks, receiver.url(host))
@@ -306,11 +358,36 @@ async def test_tls(hooks: Stack, people, trusted: str, tmp_path):
             await eventually(lambda: len(good.story(accounts[1][0])) == len(WHOLE_STORY), "they arrived elsewhere", PATIENCE)
 
 
+async def test_tls_before_1_2_is_refused(hooks: Stack, trusted: str):
+    with Receiver(trusted, newest_tls=ssl.TLSVersion.TLSv1_1) as old, Receiver(trusted, newest_tls=ssl.TLSVersion.TLSv1_2) as good:
+        apps = [app_for(hooks, one.url(), "--allow-private") for one in (old, good)]
+        for app in apps:
+            queue_events(hooks, app, 1)
+        await eventually(lambda: len(good.events) == 1, "TLS 1.2 is spoken", PATIENCE)
+        await eventually(lambda: shown(hooks, apps[0])["lastError"] == "TLS failed", "TLS 1.1 is not", PATIENCE)
+        assert old.attempts == 0
+
+
+async def test_after_a_success_the_pauses_begin_anew(make_stack, receiver: Receiver, monkeypatch):
+    for name, value in (QUICK | {"HELIOGRAPH_WEBHOOKS_RETRY_LONGEST": "60s"}).items():
+        monkeypatch.setenv(name, value)
+    stack = make_stack(gateways=1, sip_bridge=0, webhooks=1)
+    receiver.mode = "503"
+    app = app_for(stack, receiver.url(), "--allow-private", "--batch=1")
+    queue_events(stack, app, 400)
+    # The pause that comes next is 3.2 to 6.4 s, and that after another failure 6.4 to 12.8 s.
+    await eventually(lambda: shown(stack, app)["failures"] == 6, "it fails again and again", PATIENCE)
+    receiver.mode = "ok"
+    await eventually(lambda: len(receiver.events) >= 2, "it succeeds again", PATIENCE)
+    receiver.mode = "503"
+    await eventually(lambda: shown(stack, app)["failures"] >= 3, "three failures have their short pauses", 3)
+
+
 async def test_dead_letters_can_be_replayed(make_stack, people, receiver: Receiver, monkeypatch):
     for name, value in (QUICK | {"HELIOGRAPH_WEBHOOKS_RETRY_FOR": "1s", "HELIOGRAPH_WEBHOOKS_BACKLOG": "7"}).items():
         monkeypatch.setenv(name, value)
     stack = make_stack(gateways=1, sip_bridge=0, webhooks=1)
-    http = next(one["http"] for one in stack.endpoints["services"] if one["name"].startswith("webhooks"))
+    http = webhooks_http(stack)
     receiver.mode = "503"
     app = app_for(stack, receiver.url(), "--allow-private", "--kinds", *WHOLE_STORY)
     await noticed()
@@ -343,7 +420,7 @@ async def test_above_the_backlog_the_oldest_are_dead_letters(make_stack, people,
     for name, value in (QUICK | {"HELIOGRAPH_WEBHOOKS_BACKLOG": "4"}).items():
         monkeypatch.setenv(name, value)
     stack = make_stack(gateways=1, sip_bridge=0, webhooks=1)
-    http = next(one["http"] for one in stack.endpoints["services"] if one["name"].startswith("webhooks"))
+    http = webhooks_http(stack)
     receiver.mode = "503"
     app = app_for(stack, receiver.url(), "--allow-private", "--kinds", "join", "leave")
     await noticed()
@@ -360,6 +437,37 @@ async def test_above_the_backlog_the_oldest_are_dead_letters(make_stack, people,
     assert [event["account"] for event in receiver.events] == [accounts[1]] * 2 + [accounts[2]] * 2
     await eventually(lambda: metric(http, "heliograph_webhook_backlog") == 0, "nothing waits")
     assert metric(http, "heliograph_webhook_events_delivered_total") == 4
+
+
+async def test_a_backlog_far_above_its_bound_is_shed_at_once(make_stack, receiver: Receiver, monkeypatch):
+    # A process looks at the queue when it starts; the next look comes long after the test.
+    for name, value in (QUICK | {"HELIOGRAPH_WEBHOOKS_BACKLOG": "100", "HELIOGRAPH_WEBHOOKS_UPKEEP": "600s"}).items():
+        monkeypatch.setenv(name, value)
+    stack = make_stack(gateways=1, sip_bridge=0, webhooks=1)
+    stack.kill("webhooks#1")
+    receiver.mode = "503"
+    app = app_for(stack, receiver.url(), "--allow-private")
+    queue_events(stack, app, 60_000)
+    stack.start("webhooks#1")
+    await eventually(lambda: rows(stack, "webhook_events", app) == 100, "the bound holds", 2 * PATIENCE)
+    await eventually(lambda: rows(stack, "webhook_dead", app) == 100, "that of dead letters too", PATIENCE)
+    waiting = stack.sql(f"SELECT min(body::json->>'at')::int, max(body::json->>'at')::int FROM webhook_events WHERE app = '{app.id}'")
+    assert waiting == [["59901", "60000"]], "the latest wait"
+
+
+async def test_very_many_old_events_become_dead_letters(hooks: Stack, receiver: Receiver):
+    receiver.mode = "503"
+    app = app_for(hooks, receiver.url(), "--allow-private")
+    # While it is filled nothing is sent.
+    hooks.sql(f"UPDATE webhooks SET next_attempt_at = now() + interval '1 hour' WHERE app = '{app.id}'")
+    queue_events(hooks, app, 100_000, age="2 days")
+    hooks.sql(f"UPDATE webhooks SET next_attempt_at = now() WHERE app = '{app.id}'")
+    await eventually(lambda: rows(hooks, "webhook_events", app) == 0, "all are dead letters", 60)
+    assert rows(hooks, "webhook_dead", app) == 100_000
+    assert shown(hooks, app)["failures"] >= 1
+    queue_events(hooks, app, 100_000)
+    hooks.control("webhook", "remove", app.id)
+    assert rows(hooks, "webhook_events", app) == 0
 
 
 def test_the_command_shows_lists_and_removes(hooks: Stack):
