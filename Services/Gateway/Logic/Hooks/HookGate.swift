@@ -8,6 +8,16 @@ package struct HookGate: Sendable {
     /// The longest pause.
     package static let longestPause = LocalTime.Span(.seconds(30))
 
+    /// What a question has told about the server.
+    package enum Outcome: Equatable, Sendable {
+        /// It has answered, be it with an error.
+        case reached
+        /// It did not answer, although it had its time.
+        case failed
+        /// Nothing: it had less than its time.
+        case unknown
+    }
+
     private enum State {
         /// Questions are asked; so many in a row have failed. Goes to `pausing`.
         case asking(failures: Int)
@@ -52,20 +62,28 @@ package struct HookGate: Sendable {
     }
 
     /// Takes the outcome of a question.
-    /// - Parameters:
-    ///   - isWell: whether the server has answered, be it with an error.
-    ///   - isTrial: what ``ask(now:)`` has returned for it.
-    package mutating func answered(_ isWell: Bool, isTrial: Bool, now: LocalTime) {
+    /// - Parameter isTrial: what ``ask(now:)`` has returned for it.
+    package mutating func answered(_ outcome: Outcome, isTrial: Bool, now: LocalTime) {
         underWay -= 1
         switch state {
         case .asking(let failures):
-            let failures = isWell ? 0 : failures + 1
-            state =
-                failures < Self.failuresBound
-                ? .asking(failures: failures) : .pausing(until: now + Self.firstPause, pause: Self.firstPause)
+            switch outcome {
+            case .reached: state = .asking(failures: 0)
+            case .unknown: break
+            case .failed:
+                state =
+                    failures + 1 < Self.failuresBound
+                    ? .asking(failures: failures + 1)
+                    : .pausing(until: now + Self.firstPause, pause: Self.firstPause)
+            }
         case .trying(let pause) where isTrial:
-            let next = min(pause * 2, Self.longestPause)
-            state = isWell ? .asking(failures: 0) : .pausing(until: now + next, pause: next)
+            switch outcome {
+            case .reached: state = .asking(failures: 0)
+            case .unknown: state = .pausing(until: now + pause, pause: pause)
+            case .failed:
+                let next = min(pause * 2, Self.longestPause)
+                state = .pausing(until: now + next, pause: next)
+            }
         // A question from before the pause tells nothing new.
         case .pausing, .trying: break
         }

@@ -98,7 +98,8 @@ final class HookDesk {
             let wasOpen = hook.gate.isOpen
             // A server that had less than its deadline is not to blame.
             let isExcused = rest < deadline && !isTrial && answer == .failure(.timeout)
-            hook.gate.answered(Self.isAlive(result) || isExcused, isTrial: isTrial, now: .now)
+            let outcome: HookGate.Outcome = Self.isAlive(result) ? .reached : isExcused ? .unknown : .failed
+            hook.gate.answered(outcome, isTrial: isTrial, now: .now)
             if wasOpen != hook.gate.isOpen { tell(question.app, answer, isOpen: hook.gate.isOpen) }
             callback(HookVerdict(answer, at: point, failsOpen: settings.failsOpen))
         }
