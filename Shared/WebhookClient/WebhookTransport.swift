@@ -9,6 +9,8 @@ internal import Synchronization
 /// Makes requests to apps' servers: each on a connection of its own, to an address that was checked, within a time limit, without following
 /// redirections.
 package final class WebhookTransport: Sendable {
+    /// The bytes of an answer's head at most, with the heads of informational answers (1xx) before it.
+    package static let headBytes = 16_384
     /// How many of a host's addresses are tried.
     private static let addresses = 4
 
@@ -44,6 +46,7 @@ package final class WebhookTransport: Sendable {
 
     private static func context(authorityFile: String?) throws -> NIOSSLContext {
         var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.minimumTLSVersion = .tlsv12
         if let authorityFile { configuration.additionalTrustRoots = [.file(authorityFile)] }
         return try NIOSSLContext(configuration: configuration)
     }
@@ -121,11 +124,20 @@ package final class WebhookTransport: Sendable {
                     try pipeline.addHandler(
                         NIOSSLClientHandler(context: context(), serverHostname: isNumeric ? nil : url.host))
                 }
-                try pipeline.addHTTPClientHandlers()
-                try pipeline.addHandler(AnswerHandler(answer))
+                let answers = AnswerHandler(answer)
+                try pipeline.addHandler(HeadBound(of: answers))
+                try pipeline.addHTTPClientHandlers(decoderLimitConfiguration: Self.limits)
+                try pipeline.addHandler(answers)
             }
         }
     }
+
+    private static let limits = {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = headBytes
+        limits.maxHeaderListSize = headBytes
+        return limits
+    }()
 
     private func write(
         _ body: String, to url: WebhookURL, _ signature: String, on channel: any Channel
@@ -172,6 +184,27 @@ package final class WebhookTransport: Sendable {
     }
 }
 
+/// Counts the bytes that come before the answer's head has ended. The decoder bounds each head by itself, but passes over any number of
+/// informational ones.
+private final class HeadBound: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private let answer: AnswerHandler
+    private var bytes = 0
+
+    init(of answer: AnswerHandler) { self.answer = answer }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !answer.hasHead else { return context.fireChannelRead(data) }
+        bytes += unwrapInboundIn(data).readableBytes
+        context.fireChannelRead(data)
+        if bytes > WebhookTransport.headBytes, !answer.hasHead {
+            context.fireErrorCaught(HTTPParserError.headerOverflow)
+        }
+    }
+}
+
 /// Takes an answer: its status, and a bounded part of its body.
 private final class AnswerHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
@@ -193,6 +226,9 @@ private final class AnswerHandler: ChannelInboundHandler {
 
     init(_ answer: Promise) { self.answer = answer }
 
+    /// Whether the head of the answer has come.
+    var hasHead: Bool { status != nil }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head): status = Int(head.status.code)
@@ -212,6 +248,9 @@ private final class AnswerHandler: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if error is NIOSSLError || error is BoringSSLError {
             answer.promise.fail(WebhookFailure(.connect, "TLS failed"))
+        } else if error as? HTTPParserError == .headerOverflow, !hasHead {
+            answer.promise.fail(
+                WebhookFailure(.broken, "the answer's head has more than \(WebhookTransport.headBytes) bytes"))
         }
         finish()
         context.close(promise: nil)

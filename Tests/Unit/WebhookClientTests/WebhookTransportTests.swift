@@ -63,6 +63,31 @@ import WebhookClient
         #expect(failure.cause == cause)
     }
 
+    /// An answer whose head has so many bytes in headers, besides its first line.
+    private func withHeaders(_ bytes: Int) -> String {
+        let line = "X-Padding: \(String(repeating: "x", count: 987))\r\n"
+        return "HTTP/1.1 200 OK\r\n" + String(repeating: line, count: bytes / line.utf8.count) + "\r\n"
+    }
+
+    private static let tooLarge = WebhookFailure(.broken, "the answer's head has more than 16384 bytes")
+
+    @Test func aLargeHeadIsTaken() async throws {
+        #expect(try await answer(to: withHeaders(15_000)).get().status == 200)
+    }
+
+    @Test func aHeadThatIsTooLargeIsNoAnswer() async throws {
+        let result = try await answer(to: withHeaders(40_000), thenCloses: false)
+        #expect(result == .failure(Self.tooLarge))
+    }
+
+    @Test func informationalHeadsCount() async throws {
+        let early = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
+        let many = String(repeating: early, count: 16_384 / early.utf8.count + 1)
+        #expect(try await answer(to: many, thenCloses: false) == .failure(Self.tooLarge))
+        let few = String(repeating: early, count: 100)
+        #expect(try await answer(to: few + withLength(0, "")).get().status == 200)
+    }
+
     @Test func theTimeLimitHolds() async throws {
         let result = try await answer(to: "HTTP/1.1 20", thenCloses: false, within: .milliseconds(100))
         #expect(result == .failure(WebhookFailure(.timeout, "no answer in time")))
