@@ -28,6 +28,9 @@ struct HookCommand: AsyncParsableCommand {
         @Flag(help: "Go on when there is no valid answer in time; otherwise it is refused.")
         var failOpen = false
 
+        @Flag(help: "Refuse what exceeds --requests, although --fail-open is set: for moderation.")
+        var refuseBusy = false
+
         @Option(help: "Questions that each event loop of a gateway has under way at most: 1...1000.")
         var requests = 64
 
@@ -35,8 +38,11 @@ struct HookCommand: AsyncParsableCommand {
             help: "The secret that signs the questions, 16...128 bytes; by default that of before, or a random one.")
         var secret: String?
 
-        @Flag(help: "The URL may lead into private, loopback and link-local networks.")
+        @Flag(help: "The URL may lead into private networks.")
         var allowPrivate = false
+
+        @Flag(help: "The URL may lead to the loopback addresses of the machine that makes the requests.")
+        var allowLoopback = false
 
         @OptionGroup var output: OutputOptions
 
@@ -66,7 +72,8 @@ struct HookCommand: AsyncParsableCommand {
                     hook.deadline = deadline
                     hook.failsOpen = failOpen
                     hook.requests = requests
-                    hook.allowsPrivate = allowPrivate
+                    hook.allowed = AllowedNetworks(private: allowPrivate, loopback: allowLoopback)
+                    hook.refusesBusy = refuseBusy
                     guard try await store.set(hook, of: app), let record = try await store.list(app: app).first else {
                         throw AppCommand.unknown(app)
                     }
@@ -151,7 +158,9 @@ struct HookOutput: PrintableRecord {
             JSONMember("on", .array(hook.points.points.map { .string($0.rawValue) })),
             // In milliseconds.
             JSONMember("deadline", .number("\(hook.deadline)")), JSONMember("failOpen", .bool(hook.failsOpen)),
-            JSONMember("requests", .number("\(hook.requests)")), JSONMember("allowPrivate", .bool(hook.allowsPrivate)),
+            JSONMember("refuseBusy", .bool(hook.refusesBusy)), JSONMember("requests", .number("\(hook.requests)")),
+            JSONMember("allowPrivate", .bool(hook.allowed.contains(.privateOnes))),
+            JSONMember("allowLoopback", .bool(hook.allowed.contains(.loopback))),
             // In Unix milliseconds.
             JSONMember("setAt", .number("\(record.setAt)")),
         ]
@@ -164,7 +173,7 @@ struct HookOutput: PrintableRecord {
         let fields = [
             record.app.rawValue, hook.url.text, hook.points.points.map(\.rawValue).joined(separator: ","),
             "\(hook.deadline) ms", hook.failsOpen ? "goes on without an answer" : "refuses without an answer",
-            "up to \(hook.requests) questions", hook.allowsPrivate ? "private networks allowed" : nil,
+            "up to \(hook.requests) questions", hook.refusesBusy ? "refuses more" : nil, hook.allowed.line,
             "set \(Output.time(milliseconds: record.setAt))", showsSecret ? "secret \(hook.secret)" : nil,
         ]
         return fields.compactMap { $0 }.joined(separator: "  ")

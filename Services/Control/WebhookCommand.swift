@@ -30,8 +30,11 @@ struct WebhookCommand: AsyncParsableCommand {
         @Option(help: "Events in one request at most: 1...1000.")
         var batch = 100
 
-        @Flag(help: "The URL may lead into private, loopback and link-local networks.")
+        @Flag(help: "The URL may lead into private networks.")
         var allowPrivate = false
+
+        @Flag(help: "The URL may lead to the loopback addresses of the machine that makes the requests.")
+        var allowLoopback = false
 
         @OptionGroup var output: OutputOptions
 
@@ -56,7 +59,7 @@ struct WebhookCommand: AsyncParsableCommand {
                         app: app, url: url, secret: secret ?? former ?? SecureRandom.hex(bytes: 32))
                     if !kinds.isEmpty { webhook.kinds = Swift.Set(kinds) }
                     webhook.batch = batch
-                    webhook.allowsPrivate = allowPrivate
+                    webhook.allowed = AllowedNetworks(private: allowPrivate, loopback: allowLoopback)
                     guard try await store.set(webhook), let record = try await store.list(app: app).first else {
                         throw AppCommand.unknown(app)
                     }

@@ -21,7 +21,8 @@ struct WebhookOutput: PrintableRecord {
         var members = [
             JSONMember("app", .string(webhook.app.rawValue)), JSONMember("url", .string(webhook.url.text)),
             JSONMember("kinds", .array(kinds.map { .string($0) })), JSONMember("batch", .number("\(webhook.batch)")),
-            JSONMember("allowPrivate", .bool(webhook.allowsPrivate)),
+            JSONMember("allowPrivate", .bool(webhook.allowed.contains(.privateOnes))),
+            JSONMember("allowLoopback", .bool(webhook.allowed.contains(.loopback))),
             JSONMember("waiting", .number("\(record.events)")),
             // In seconds.
             JSONMember("oldest", Self.number(record.oldest)),
@@ -39,7 +40,7 @@ struct WebhookOutput: PrintableRecord {
         let webhook = record.webhook
         let fields = [
             webhook.app.rawValue, webhook.url.text, kinds.joined(separator: ","), "up to \(webhook.batch) events",
-            webhook.allowsPrivate ? "private networks allowed" : nil, "\(record.events) waiting",
+            webhook.allowed.line, "\(record.events) waiting",
             record.oldest.map { "the oldest for \($0) s" }, "\(record.dead) dead",
             record.failingSince.map { "failing since \(Output.time(milliseconds: $0))" }, record.lastError,
             record.deliveredAt.map { "delivered \(Output.time(milliseconds: $0))" },
@@ -49,6 +50,20 @@ struct WebhookOutput: PrintableRecord {
     }
 
     private static func number(_ value: Int64?) -> JSONValue { value.map { .number("\($0)") } ?? .null }
+}
+
+extension AllowedNetworks {
+    init(private allowsPrivate: Bool, loopback allowsLoopback: Bool) {
+        self = []
+        if allowsPrivate { insert(.privateOnes) }
+        if allowsLoopback { insert(.loopback) }
+    }
+
+    /// The phrase of a line; nil when none is allowed.
+    var line: String? {
+        let names = [contains(.privateOnes) ? "private networks" : nil, contains(.loopback) ? "loopback" : nil]
+        return isEmpty ? nil : names.compactMap { $0 }.joined(separator: " and ") + " allowed"
+    }
 }
 
 /// A dead letter as commands print it.

@@ -57,11 +57,11 @@ package final class WebhookTransport: Sendable {
     /// Posts JSON.
     /// - Parameters:
     ///   - signature: the value of `Heliograph-Signature`.
-    ///   - allowsPrivate: whether addresses of private, loopback and link-local networks are used.
+    ///   - allowed: which networks besides the Internet are used.
     ///   - time: from the look-up of the host's name to the end of the answer.
     ///   - answerBytes: how much of the answer's body is read.
     package func post(
-        _ body: String, to url: WebhookURL, signature: String, allowsPrivate: Bool, within time: Duration,
+        _ body: String, to url: WebhookURL, signature: String, allowed: AllowedNetworks, within time: Duration,
         answerBytes: Int
     ) async -> Result<WebhookAnswer, WebhookFailure> {
         let loop = group.next()
@@ -73,7 +73,7 @@ package final class WebhookTransport: Sendable {
         }
         let exchange = Task {
             do {
-                let places = try await resolve(url, allowsPrivate: allowsPrivate)
+                let places = try await resolve(url, allowed)
                 let channel = try await connect(places, url, on: loop, handled, deadline)
                 // Whatever ends the request ends the connection.
                 answer.futureResult.whenComplete { _ in channel.close(promise: nil) }
@@ -156,12 +156,13 @@ package final class WebhookTransport: Sendable {
 
     /// A host's addresses that may be used. The connection goes to one of these, not to the name: a name that leads elsewhere the next
     /// moment does not matter.
-    private func resolve(_ url: WebhookURL, allowsPrivate: Bool) async throws -> [SocketAddress] {
+    private func resolve(_ url: WebhookURL, _ allowed: AllowedNetworks) async throws -> [SocketAddress] {
         let found = try await lookup.addresses(of: url.host, url.port)
         guard !found.isEmpty else { throw WebhookFailure(.name, "the host's name has no address") }
-        let usable = found.filter { allowsPrivate || AddressRule.isPublic(Self.bytes(of: $0)) }
+        let usable = found.filter { AddressRule.isUsable(Self.bytes(of: $0), allowed) }
         guard !usable.isEmpty else {
-            throw WebhookFailure(.address, "the host is in a private, loopback or link-local network")
+            throw WebhookFailure(
+                .address, "the host is in a private, loopback or link-local network that is not allowed")
         }
         return Array(usable.prefix(Self.addresses))
     }

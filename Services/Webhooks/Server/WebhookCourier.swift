@@ -141,7 +141,7 @@ final class WebhookCourier: Service {
         let signature = WebhookSignature.header(of: body, secret: webhook.secret, time: Int64(time(nil)))
         let start = ContinuousClock.now
         let answer = await transport.post(
-            body, to: webhook.url, signature: signature, allowsPrivate: webhook.allowsPrivate,
+            body, to: webhook.url, signature: signature, allowed: webhook.allowed,
             within: configuration.timeout, answerBytes: Self.answerBytes)
         WebhooksMetrics.shared.requests.record(ContinuousClock.now - start)
         return switch answer {

@@ -60,6 +60,7 @@ struct Migration: Equatable, Sendable {
         Migration(27, "0027_token_revocations", PackageResources._027_token_revocations_sql),
         Migration(28, "0028_before_hooks", PackageResources._028_before_hooks_sql),
         Migration(29, "0029_operators_indexes", PackageResources._029_operators_indexes_sql),
+        Migration(30, "0030_hook_options", PackageResources._030_hook_options_sql),
     ]
 
     /// The names of the tables, views, sequences, functions and types that these files make. The partitions that functions of theirs

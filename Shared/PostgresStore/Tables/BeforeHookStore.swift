@@ -16,7 +16,7 @@ package struct BeforeHookStore: Sendable {
     static let columns = """
         h.url AS hook_url, h.secret AS hook_secret, array_to_string(h.points, ' ') AS hook_points,
         h.deadline_ms AS hook_deadline, h.fail_open AS hook_open, h.requests AS hook_requests,
-        h.allow_private AS hook_private
+        h.allow_private AS hook_private, h.allow_loopback AS hook_loopback, h.refuse_busy AS hook_busy
         """
 
     private let pool: PostgresPool
@@ -29,17 +29,20 @@ package struct BeforeHookStore: Sendable {
     package func set(_ hook: BeforeHook, of app: AppID) async throws(PostgresError) -> Bool {
         try await pool.query(
             """
-            INSERT INTO before_hooks (app, url, secret, points, deadline_ms, fail_open, requests, allow_private)
-            SELECT $1, $2, $3, $4::text[], $5::bigint::integer, $6, $7::bigint::integer, $8
+            INSERT INTO before_hooks (
+                app, url, secret, points, deadline_ms, fail_open, requests, allow_private, allow_loopback, refuse_busy)
+            SELECT $1, $2, $3, $4::text[], $5::bigint::integer, $6, $7::bigint::integer, $8, $9, $10
             WHERE EXISTS (SELECT FROM apps WHERE id = $1)
             ON CONFLICT (app) DO UPDATE SET url = EXCLUDED.url, secret = EXCLUDED.secret, points = EXCLUDED.points,
                 deadline_ms = EXCLUDED.deadline_ms, fail_open = EXCLUDED.fail_open, requests = EXCLUDED.requests,
-                allow_private = EXCLUDED.allow_private, set_at = now()
+                allow_private = EXCLUDED.allow_private, allow_loopback = EXCLUDED.allow_loopback,
+                refuse_busy = EXCLUDED.refuse_busy, set_at = now()
             """,
             [
                 .text(app.rawValue), .text(hook.url.text), .text(hook.secret),
                 .texts(hook.points.points.map(\.rawValue)), .int(Int64(hook.deadline)), .bool(hook.failsOpen),
-                .int(Int64(hook.requests)), .bool(hook.allowsPrivate),
+                .int(Int64(hook.requests)), .bool(hook.allowed.contains(.privateOnes)),
+                .bool(hook.allowed.contains(.loopback)), .bool(hook.refusesBusy),
             ]
         ).affected == 1
     }
@@ -80,6 +83,7 @@ extension BeforeHook {
         deadline = Int(try row.int64("hook_deadline"))
         failsOpen = try row.bool("hook_open")
         requests = Int(try row.int64("hook_requests"))
-        allowsPrivate = try row.bool("hook_private")
+        allowed = try AllowedNetworks(row, private: "hook_private", loopback: "hook_loopback")
+        refusesBusy = try row.bool("hook_busy")
     }
 }

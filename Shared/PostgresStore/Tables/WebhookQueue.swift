@@ -72,7 +72,8 @@ package struct WebhookQueue: Sendable {
                     SELECT FROM webhook_events e WHERE e.app = w.app AND (
                         e.at <= $3 OR e.queued_at < now() - make_interval(secs => $4::bigint / 1000.0)))
                 ORDER BY next_attempt_at LIMIT $5 FOR UPDATE SKIP LOCKED)
-            RETURNING app, url, secret, array_to_string(kinds, ' ') AS kinds, batch, allow_private, attempts
+            RETURNING app, url, secret, array_to_string(kinds, ' ') AS kinds, batch, allow_private, allow_loopback,
+                attempts
             """,
             [
                 .text(process), .int(lease.milliseconds), .int(horizon.microseconds),
@@ -116,7 +117,7 @@ package struct WebhookQueue: Sendable {
             UPDATE webhooks SET attempts = 0, failing_since = NULL, last_error = NULL, delivered_at = now(),
                 lease_until = now() + make_interval(secs => $4::bigint / 1000.0)
             WHERE app = $1 AND lease = $5
-            RETURNING app, url, secret, array_to_string(kinds, ' ') AS kinds, batch, allow_private
+            RETURNING app, url, secret, array_to_string(kinds, ' ') AS kinds, batch, allow_private, allow_loopback
             """,
             [
                 .text(app.rawValue), .ints(events.map(\.at)), .texts(events.map(\.id)), .int(lease.milliseconds),

@@ -17,8 +17,8 @@ package struct Webhook: Equatable, Sendable {
     package var kinds: Set<WebhookKind>
     /// How many events one request has at most; default 100.
     package var batch = 100
-    /// Whether the URL may lead into private, loopback and link-local networks; default false.
-    package var allowsPrivate = false
+    /// Which networks besides the Internet the URL may lead into; by default none.
+    package var allowed: AllowedNetworks = []
 
     /// Creates a webhook for events of all kinds.
     package init(app: AppID, url: WebhookURL, secret: String) {
@@ -89,15 +89,16 @@ package struct WebhookStore: Sendable {
     package func set(_ webhook: Webhook) async throws(PostgresError) -> Bool {
         try await pool.query(
             """
-            INSERT INTO webhooks (app, url, secret, kinds, batch, allow_private)
-            SELECT $1, $2, $3, $4::text[], $5::bigint::integer, $6 WHERE EXISTS (SELECT FROM apps WHERE id = $1)
+            INSERT INTO webhooks (app, url, secret, kinds, batch, allow_private, allow_loopback)
+            SELECT $1, $2, $3, $4::text[], $5::bigint::integer, $6, $7 WHERE EXISTS (SELECT FROM apps WHERE id = $1)
             ON CONFLICT (app) DO UPDATE SET url = EXCLUDED.url, secret = EXCLUDED.secret, kinds = EXCLUDED.kinds,
-                batch = EXCLUDED.batch, allow_private = EXCLUDED.allow_private, next_attempt_at = now()
+                batch = EXCLUDED.batch, allow_private = EXCLUDED.allow_private, allow_loopback = EXCLUDED.allow_loopback,
+                next_attempt_at = now()
             """,
             [
                 .text(webhook.app.rawValue), .text(webhook.url.text), .text(webhook.secret),
                 .texts(webhook.kinds.map(\.rawValue).sorted()), .int(Int64(webhook.batch)),
-                .bool(webhook.allowsPrivate),
+                .bool(webhook.allowed.contains(.privateOnes)), .bool(webhook.allowed.contains(.loopback)),
             ]
         ).affected == 1
     }
@@ -107,7 +108,7 @@ package struct WebhookStore: Sendable {
         var records: [WebhookRecord] = []
         let rows = try await pool.query(
             """
-            SELECT w.app, w.url, w.secret, array_to_string(w.kinds, ' ') AS kinds, w.batch, w.allow_private,
+            SELECT w.app, w.url, w.secret, array_to_string(w.kinds, ' ') AS kinds, w.batch, w.allow_private, w.allow_loopback,
                 b.events, extract(epoch FROM now() - b.oldest)::bigint AS oldest, b.dead, w.attempts,
                 (extract(epoch FROM w.failing_since) * 1000)::bigint AS failing, w.last_error,
                 (extract(epoch FROM w.delivered_at) * 1000)::bigint AS delivered
@@ -221,6 +222,15 @@ extension Webhook {
         self.init(app: app, url: url, secret: try row.string("secret"))
         kinds = Set(try row.string("kinds").split(separator: " ").compactMap { WebhookKind(rawValue: String($0)) })
         batch = Int(try row.int64("batch"))
-        allowsPrivate = try row.bool("allow_private")
+        allowed = try AllowedNetworks(row, private: "allow_private", loopback: "allow_loopback")
+    }
+}
+
+extension AllowedNetworks {
+    /// Reads two columns.
+    init(_ row: PostgresRow, private privateColumn: String, loopback: String) throws(PostgresError) {
+        self = []
+        if try row.bool(privateColumn) { insert(.privateOnes) }
+        if try row.bool(loopback) { insert(.loopback) }
     }
 }

@@ -59,10 +59,12 @@ package struct BeforeHook: Equatable, Sendable {
     package var deadline = 1000
     /// Whether what is asked about happens when there is no valid answer in time; default false.
     package var failsOpen = false
+    /// Whether what exceeds ``requests`` is refused, although ``failsOpen``; default false.
+    package var refusesBusy = false
     /// How many questions one event loop of a gateway has under way at most; default 64.
     package var requests = 64
-    /// Whether the URL may lead into private, loopback and link-local networks; default false.
-    package var allowsPrivate = false
+    /// Which networks besides the Internet the URL may lead into; by default none.
+    package var allowed: AllowedNetworks = []
 
     /// Creates a hook with the defaults.
     package init(url: WebhookURL, secret: String, points: HookPoints) {

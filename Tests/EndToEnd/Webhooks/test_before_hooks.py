@@ -55,7 +55,7 @@ def set_hook(stack: Stack, app: App, url: str, *options: str) -> dict:
 def app_for(stack: Stack, url: str, *options: str) -> App:
     """A new app whose server is asked."""
     app = stack.create_app(unique("app"))
-    set_hook(stack, app, url, "--allow-private", *options)
+    set_hook(stack, app, url, "--allow-loopback", *options)
     return app
 
 
@@ -97,7 +97,7 @@ async def test_a_login_is_allowed_or_denied(hooks: Stack, people, server: HookSe
 async def test_a_token_is_checked_before_the_server_is_asked(hooks: Stack, people, server: HookServer):
     app = App(unique("app"), "5CFd2fd1755d40ecb72977518be15d3b", True)
     hooks.control("app", "create", f"--id={app.id}", f"--certificate={app.certificate}")
-    set_hook(hooks, app, server.url(), "--allow-private")
+    set_hook(hooks, app, server.url(), "--allow-loopback")
     async with people(hooks) as cast:
         anna, bob = cast.make("anna", app), cast.make("bob", app)
         bob.token = anna.token
@@ -189,7 +189,7 @@ async def test_a_server_that_fails(hooks: Stack, people, server: HookServer, mod
     app = hooks.create_app(unique("app"))
     url = {"down": "http://127.0.0.1:1/", "name": "http://no-such-host.invalid/"}.get(mode, server.url())
     server.mode = mode if mode in HookServer.MODES else "ok"
-    options = (["--fail-open"] if opens else []) + ([] if mode == "private" else ["--allow-private"])
+    options = (["--fail-open"] if opens else []) + ([] if mode == "private" else ["--allow-loopback"])
     before = metrics(hooks.endpoints["gateways"][0]["http"])
     async with people(hooks) as cast:
         # Without the hook, so that there is a session.
@@ -227,6 +227,15 @@ async def test_a_login_without_an_answer(hooks: Stack, people, server: HookServe
             with pytest.raises(LoginRefused) as refused:
                 await anna.login(hooks.gateways[0])
             assert (refused.value.data["code"], refused.value.data["reason"]) == (200, "unavailable")
+
+
+async def test_a_private_network_is_not_loopback(hooks: Stack, people, server: HookServer):
+    app = hooks.create_app(unique("app"))
+    set_hook(hooks, app, server.url(), "--on", "login", "--allow-private")
+    async with people(hooks) as cast:
+        with pytest.raises(LoginRefused) as refused:
+            await cast.make("anna", app).login(hooks.gateways[0])
+        assert refused.value.data["reason"] == "unavailable" and not server.attempts
 
 
 @pytest.mark.parametrize("host", ["localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.255.255.1", "169.254.169.254"])
@@ -269,8 +278,9 @@ async def test_a_dead_server_is_left_alone_and_harms_no_other_app(hooks: Stack, 
             assert len(healthy.questions) == 1
 
 
-async def test_questions_of_an_app_are_bounded(hooks: Stack, people, server: HookServer):
-    app = app_for(hooks, server.url(), "--on", "send", "--requests=1", "--deadline=5000")
+@pytest.mark.parametrize("options, goes_on", [([], False), (["--fail-open"], True), (["--fail-open", "--refuse-busy"], False)], ids=" ".join)
+async def test_questions_of_an_app_are_bounded(hooks: Stack, people, server: HookServer, options: list[str], goes_on: bool):
+    app = app_for(hooks, server.url(), "--on", "send", "--requests=1", "--deadline=5000", *options)
     server.held = {"the one question"}
     room = unique("room")
     async with people(hooks) as cast:
@@ -280,7 +290,8 @@ async def test_questions_of_an_app_are_bounded(hooks: Stack, people, server: Hoo
         held = asyncio.ensure_future(said(anna, room, "the one question"))
         await eventually(lambda: server.questions, "it is under way")
         reply = await said(bob, room, "one too many")
-        assert refusal(reply) == (400, "unavailable") and reply.seconds < AT_ONCE_SECONDS
+        assert (reply.ok if goes_on else refusal(reply) == (400, "unavailable")) and reply.seconds < AT_ONCE_SECONDS
+        assert len(server.questions) == 1, "it was not asked"
         server.release.set()
         assert (await held).ok and (await said(bob, room, "now there is room")).ok
 
@@ -292,7 +303,7 @@ async def test_sessions_follow_a_change(hooks: Stack, people, server: HookServer
         anna = cast.make("anna", app)
         await anna.login(hooks.gateways[0])
         assert (await said(anna, room, "before the hook")).ok
-        set_hook(hooks, app, server.url(), "--allow-private", "--on", "send")
+        set_hook(hooks, app, server.url(), "--allow-loopback", "--on", "send")
         await let_pass(6.5, "a gateway keeps an app's settings for 5 s, presence for 1 s")
         await cast.make("bob", app).login(hooks.gateways[0])
         assert refusal(await said(anna, room, "with the hook")) == (400, "denied")
@@ -353,7 +364,7 @@ def test_the_command_shows_lists_and_removes(hooks: Stack):
     assert made.pop("setAt") > 0
     assert made == {
         "app": app.id, "url": "https://hooks.example.com/x", "on": ["login", "send"], "deadline": 1000, "failOpen": False,
-        "requests": 64, "allowPrivate": False, "secret": SECRET}
+        "refuseBusy": False, "requests": 64, "allowPrivate": False, "allowLoopback": False, "secret": SECRET}
     # The secret stays, and is shown only when asked for.
     again = json.loads(hooks.control("hook", "set", app.id, "https://hooks.example.com/y", "--fail-open", "--json"))
     assert again["secret"] == SECRET and again["on"] == ["login", "join", "send"] and again["failOpen"]

@@ -9,7 +9,8 @@ import WebhookClient
     private static let bound = 1000
 
     private func answer(
-        to bytes: String, thenCloses: Bool = true, allowsPrivate: Bool = true, within time: Duration = .seconds(10)
+        to bytes: String, thenCloses: Bool = true, allowed: AllowedNetworks = .loopback,
+        within time: Duration = .seconds(10)
     ) async throws -> Result<WebhookAnswer, WebhookFailure> {
         let listening = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
@@ -22,7 +23,7 @@ import WebhookClient
         let url = try #require(WebhookURL("http://127.0.0.1:\(port)/"))
         let transport = WebhookTransport()
         let result = await transport.post(
-            "{}", to: url, signature: "t=1,v1=0", allowsPrivate: allowsPrivate, within: time, answerBytes: Self.bound)
+            "{}", to: url, signature: "t=1,v1=0", allowed: allowed, within: time, answerBytes: Self.bound)
         await transport.close()
         try await listening.close()
         return result
@@ -93,9 +94,10 @@ import WebhookClient
         #expect(result == .failure(WebhookFailure(.timeout, "no answer in time")))
     }
 
-    @Test func privateAddressesNeedLeave() async throws {
-        guard case .failure(let failure) = try await answer(to: withLength(2, "ok"), allowsPrivate: false) else {
-            Issue.record("a private address was asked")
+    @Test(arguments: [[], .privateOnes] as [AllowedNetworks])
+    func loopbackNeedsLeave(_ allowed: AllowedNetworks) async throws {
+        guard case .failure(let failure) = try await answer(to: withLength(2, "ok"), allowed: allowed) else {
+            Issue.record("loopback was asked")
             return
         }
         #expect(failure.cause == .address)

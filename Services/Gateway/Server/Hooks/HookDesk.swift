@@ -83,7 +83,8 @@ final class HookDesk {
             isTrial = try hook.gate.ask(now: .now)
         } catch {
             GatewayMetrics.shared.hookFailures.increment(error)
-            return callback(HookVerdict(.failure(error), at: point, failsOpen: settings.failsOpen))
+            let failsOpen = settings.failsOpen && !(error == .busy && settings.refusesBusy)
+            return callback(HookVerdict(.failure(error), at: point, failsOpen: failsOpen))
         }
         underWay += 1
         let start = LocalTime.now
@@ -113,7 +114,7 @@ final class HookDesk {
         let signature = WebhookSignature.header(of: body, secret: settings.secret, time: WallClock.seconds)
         Task { [transport] in
             let answer = await transport.post(
-                body, to: settings.url, signature: signature, allowsPrivate: settings.allowsPrivate, within: time,
+                body, to: settings.url, signature: signature, allowed: settings.allowed, within: time,
                 answerBytes: HookAnswer.bytes)
             promise.completeWith(answer.mapError { $0 as any Error })
         }

@@ -25,5 +25,23 @@ extension BeforeHook: FieldRecord {
         failsOpen = try fields.field("hookOpen", \.failsOpen)
         requests = try fields.field("hookRequests", \.requests)
         allowsPrivate = try fields.field("hookPrivate", \.allowsPrivate)
+        allowsLoopback = try fields.field("hookLoopback", \.allowsLoopback, standard: false)
+        refusesBusy = try fields.field("hookBusy", \.refusesBusy, standard: false)
+    }
+}
+
+extension BeforeHook {
+    fileprivate var allowsPrivate: Bool {
+        get { allowed.contains(.privateOnes) }
+        set { allow(.privateOnes, newValue) }
+    }
+
+    fileprivate var allowsLoopback: Bool {
+        get { allowed.contains(.loopback) }
+        set { allow(.loopback, newValue) }
+    }
+
+    private mutating func allow(_ networks: AllowedNetworks, _ isAllowed: Bool) {
+        if isAllowed { allowed.insert(networks) } else { allowed.remove(networks) }
     }
 }

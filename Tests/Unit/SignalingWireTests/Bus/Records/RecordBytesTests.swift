@@ -66,6 +66,8 @@ import Testing
         let url = try #require(WebhookURL("https://a/b"))
         var hook = BeforeHook(url: url, secret: "s", points: HookPoints([.send, .login]))
         hook.failsOpen = true
+        hook.refusesBusy = true
+        hook.allowed = .loopback
         let without = AppSettings(certificate: "c", tokenRequired: true)
         var with = without
         with.hook = hook
@@ -74,7 +76,7 @@ import Testing
         without.write(to: &plain)
         let added =
             "4:hook11:https://a/b10:hookSecret1:s10:hookPoints10:login send12:hookDeadline4:1000"
-            + "8:hookOpen1:112:hookRequests2:6411:hookPrivate1:0"
+            + "8:hookOpen1:112:hookRequests2:6411:hookPrivate1:012:hookLoopback1:18:hookBusy1:1"
         #expect(writer.encoded == plain.encoded + Array(added.utf8))
         #expect(try AppSettings(from: FieldReader(encoded: writer.encoded)) == with)
         #expect(try AppSettings(from: FieldReader(encoded: plain.encoded)) == without)
