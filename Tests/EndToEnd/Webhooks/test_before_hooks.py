@@ -278,7 +278,9 @@ async def test_a_dead_server_is_left_alone_and_harms_no_other_app(hooks: Stack, 
             assert len(healthy.questions) == 1
 
 
-@pytest.mark.parametrize("options, goes_on", [([], False), (["--fail-open"], True), (["--fail-open", "--refuse-busy"], False)], ids=" ".join)
+@pytest.mark.parametrize(
+    "options, goes_on", [([], False), (["--fail-open"], True), (["--fail-open", "--refuse-busy"], False)],
+    ids=["closed", "open", "open but when busy"])
 async def test_questions_of_an_app_are_bounded(hooks: Stack, people, server: HookServer, options: list[str], goes_on: bool):
     app = app_for(hooks, server.url(), "--on", "send", "--requests=1", "--deadline=5000", *options)
     server.held = {"the one question"}
@@ -294,6 +296,29 @@ async def test_questions_of_an_app_are_bounded(hooks: Stack, people, server: Hoo
         assert len(server.questions) == 1, "it was not asked"
         server.release.set()
         assert (await held).ok and (await said(bob, room, "now there is room")).ok
+
+
+async def test_an_address_has_only_its_share(make_stack, people, server: HookServer, monkeypatch):
+    # Loopback is counted.
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_ADDRESS_EXEMPT", "192.0.2.1")
+    stack = make_stack(gateways=1, sip_bridge=0)
+    app = app_for(stack, server.url(), "--on", "send", "--requests=32", "--deadline=5000", "--fail-open")
+    share = 4
+    texts = [f"question number {number}" for number in range(share)]
+    server.held = set(texts)
+    room = unique("room")
+    async with people(stack) as cast:
+        users = [cast.make(f"user{number}", app) for number in range(share + 1)]
+        for user in users:
+            await user.login(stack.gateways[0])
+        held = [asyncio.ensure_future(said(user, room, text)) for user, text in zip(users, texts, strict=False)]
+        await eventually(lambda: len(server.questions) == share, "its share is under way")
+        reply = await said(users[-1], room, "one more than its share")
+        assert refusal(reply) == (400, "unavailable") and reply.seconds < AT_ONCE_SECONDS
+        server.release.set()
+        assert all(answer.ok for answer in await asyncio.gather(*held))
+        assert (await said(users[-1], room, "now there is room")).ok
+    assert len(server.questions) == share + 1
 
 
 async def test_sessions_follow_a_change(hooks: Stack, people, server: HookServer):

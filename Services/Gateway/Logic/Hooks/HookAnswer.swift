@@ -21,8 +21,20 @@ package enum HookFailure: String, Error, Sendable, CaseIterable {
     case answer
     /// Not asked: too many questions were under way.
     case busy
+    /// Not asked: too many questions of the client's address were under way.
+    case share
     /// Not asked: too many questions in a row had failed.
     case open
+
+    /// Whether what is asked about goes on without an answer. A client whose address exceeds its share is refused always: otherwise it
+    /// would get its messages past the server by sending many at once.
+    package func goesOn(with hook: BeforeHook) -> Bool {
+        switch self {
+        case .share: false
+        case .busy: hook.failsOpen && !hook.refusesBusy
+        case .name, .address, .connect, .timeout, .broken, .redirect, .status, .answer, .open: hook.failsOpen
+        }
+    }
 }
 
 /// What an app's server has answered.

@@ -16,11 +16,31 @@ final class HookDesk {
     private final class Hook {
         let settings: BeforeHook
         var gate: HookGate
+        var shares: HookShares
 
         init(_ settings: BeforeHook) {
             self.settings = settings
             gate = HookGate(bound: settings.requests)
+            shares = HookShares(of: settings.requests)
         }
+
+        /// Counts a question that is about to be asked.
+        /// - Returns: whether it is a trial.
+        /// - Throws: why it is not to be asked.
+        func begin(_ client: Client) throws(HookFailure) -> Bool {
+            guard shares.hasRoom(for: client.key) else { throw .share }
+            let isTrial = try gate.ask(now: .now)
+            shares.asked(client.key)
+            return isTrial
+        }
+    }
+
+    /// Whose question it is.
+    struct Client {
+        /// The IP address that the server is told.
+        let address: String
+        /// What questions are counted under; nil when they are not.
+        let key: ClientAddress?
     }
 
     private let transport: WebhookTransport
@@ -62,11 +82,11 @@ final class HookDesk {
 
     /// Asks an app's server.
     /// - Parameters:
-    ///   - address: the client's address.
+    ///   - client: the client whose call it is.
     ///   - end: when what is asked about must be done; the server has its own deadline besides.
     ///   - callback: gets the verdict, sometimes at once.
     func ask(
-        _ question: HookQuestion, address: String, until end: NIODeadline,
+        _ question: HookQuestion, of client: Client, until end: NIODeadline,
         _ callback: @escaping (HookVerdict) -> Void
     ) {
         // Nothing else is asked about.
@@ -80,19 +100,19 @@ final class HookDesk {
         let isTrial: Bool
         do throws(HookFailure) {
             guard underWay < Self.bound else { throw .busy }
-            isTrial = try hook.gate.ask(now: .now)
+            isTrial = try hook.begin(client)
         } catch {
             GatewayMetrics.shared.hookFailures.increment(error)
-            let failsOpen = settings.failsOpen && !(error == .busy && settings.refusesBusy)
-            return callback(HookVerdict(.failure(error), at: point, failsOpen: failsOpen))
+            return callback(HookVerdict(.failure(error), at: point, failsOpen: error.goesOn(with: settings)))
         }
         underWay += 1
         let start = LocalTime.now
         let rest = Duration.nanoseconds((end - NIODeadline.now()).nanoseconds)
         let deadline = Duration.milliseconds(settings.deadline)
-        let asked = post(question, settings, address, within: max(min(deadline, rest), .zero))
+        let asked = post(question, settings, client.address, within: max(min(deadline, rest), .zero))
         asked.futureResult.assumeIsolated().whenComplete { [self] result in
             underWay -= 1
+            hook.shares.answered(client.key)
             GatewayMetrics.shared.hookDuration.record(since: start)
             let answer = Self.answer(result, at: point)
             count(answer)

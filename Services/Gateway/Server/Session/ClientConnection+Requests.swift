@@ -71,7 +71,8 @@ extension ClientConnection {
             case .login: loginDeadline.deadline
             case .call(let call): deadline(of: call.ticket, on: shard)
             }
-        shard.hooks.ask(question, address: address, until: end) { [self] verdict in
+        let client = HookDesk.Client(address: address, key: addressKey)
+        shard.hooks.ask(question, of: client, until: end) { [self] verdict in
             handle(.hookAnswered(question, verdict), on: shard)
         }
     }
