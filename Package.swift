@@ -275,7 +275,9 @@ let package = Package(
             unitTests("SignalingWire", ["MessageStore", "SignalingProtocol"]),
             unitTests("WebSocketWire", ["SignalingProtocol"]),
             unitTests("ClusterState", ["SignalingProtocol"]),
-            unitTests("RedisStore", ["ClusterState", "SignalingProtocol", "SignalingWire", nioCore]),
+            unitTests(
+                "RedisStore",
+                ["ClusterState", "SignalingProtocol", "SignalingWire", "TestKit", nioCore, nioPosix, logging]),
             unitTests("PostgresStore", ["SignalingProtocol"]),
             unitTests(
                 "ClusterService",
@@ -295,8 +297,8 @@ let package = Package(
             unitTests(
                 "GatewayServer",
                 [
-                    "GatewayLogic", "RedisStore", "ServiceKit", "ServiceMetrics", "SignalingProtocol", "SignalingWire",
-                    "WebSocketWire",
+                    "ClusterState", "GatewayLogic", "RedisStore", "ServiceKit", "ServiceMetrics", "SignalingProtocol",
+                    "SignalingWire", "TestKit", "WebSocketWire",
                     nioCore, nioPosix, nioHTTP1, logging,
                     nioEmbedded,
                 ]),

@@ -150,7 +150,7 @@ package actor RedisServer {
 
     /// A port that no other server of this test process uses, below the range that the system gives to outgoing connections:
     /// either could take the port before the server binds it, or while the server is down.
-    static func freePort() throws -> Int {
+    package static func freePort() throws -> Int {
         for _ in 0..<100 {
             let number = portsGiven.add(1, ordering: .relaxed).newValue
             let port = UInt16(12_000 + (Int(getpid()) * 331 + number) % 20_000)

@@ -176,7 +176,8 @@ final class ClusterDriver {
     private func answered(_ flight: Flight, by node: NodeNumber, _ result: Result<RedisValue, RedisError>) {
         guard case .failure(let error) = result else {
             let next = machine.answered(flight.command, now: .now())
-            if !next.isEmpty { perform(next) }
+            // Also without actions: the answer may have set the time at which its slot, which is closed, is tried again.
+            if next.isEmpty { armTimer() } else { perform(next) }
             return complete(flight, result)
         }
         if isClosed { return complete(flight, .failure(.shutDown)) }
