@@ -2,8 +2,9 @@ internal import NIOCore
 
 extension RedisCluster {
     /// Checks that Redis is run as the URL says and can be used. Call it before ``start()``, because that loads functions;
-    /// this writes nothing. Waits for a server to answer, for the command timeout at most.
-    /// - Throws: code `FLAVOUR` with one line that says what is wrong: a cluster's node behind `redis://`, or the opposite; a
+    /// this writes nothing. Asks the configured addresses in their order until one says that all is well: another may have been
+    /// removed from the cluster, or have not joined it yet. Waits for those that do not answer, for the command timeout at most.
+    /// - Throws: when none says that all is well, what the first to answer said: code `FLAVOUR` with one line that says what is wrong: a cluster's node behind `redis://`, or the opposite; a
     ///   replica behind `redis://`; a cluster with slots that no master serves; Sentinels that do not know the name. Or the last
     ///   failure to connect.
     package func verify() async throws(RedisError) {
@@ -11,16 +12,17 @@ extension RedisCluster {
         let end = NIODeadline.now() + TimeAmount(configuration.commandTimeout)
         while true {
             var failure = RedisError.timeout
+            var refusals: [RedisError] = []
             for address in configuration.addresses {
                 do throws(RedisError) {
                     return try await verify(address)
                 } catch {
-                    // A server that cannot be reached may be reached later, and another says the same.
-                    guard error.isLocal || error.code == .loading else { throw error }
-                    failure = error
+                    // A server that cannot be reached may be reached later.
+                    if error.isLocal || error.code == .loading { failure = error } else { refusals.append(error) }
                 }
             }
-            guard NIODeadline.now() < end else { throw failure }
+            if let refusal = refusals.first, refusals.count == configuration.addresses.count { throw refusal }
+            guard NIODeadline.now() < end else { throw refusals.first ?? failure }
             await eventLoop.pause(for: .milliseconds(100))
         }
     }

@@ -19,6 +19,19 @@ import Testing
             logger: logger, configure: { $0.commandTimeout = commandTimeout })
     }
 
+    /// What a client throws at its check of the servers; nil when it may use them.
+    private static func refusal(of nodes: [NodeAddress]) async throws -> String? {
+        let client = try client(of: nodes, commandTimeout: .milliseconds(500))
+        do throws(RedisError) {
+            try await client.verify()
+            await client.close()
+            return nil
+        } catch {
+            await client.close()
+            return error.message
+        }
+    }
+
     /// The answer to a later command of the slot comes after the refusal, and sets no timer of its own.
     @Test func aRefusedCommandIsTriedAgainThoughALaterOneIsAnswered() async throws {
         let node = try await ScriptedNode { words, count in
@@ -37,5 +50,23 @@ import Testing
         #expect(received[2].time - received[0].time < .seconds(1))
         await client.close()
         try await node.close()
+    }
+
+    @Test func aServerThatWasRemovedFromTheClusterDoesNotPreventTheStart() async throws {
+        let removed = try await ScriptedNode { _, _ in "+OK\r\n" }
+        removed.own(nil)
+        let partial = try await ScriptedNode { _, _ in "+OK\r\n" }
+        partial.own(0...9)
+        let whole = try await ScriptedNode { _, _ in "+OK\r\n" }
+        let away = NodeAddress(host: "127.0.0.1", port: try RedisServer.freePort())
+
+        #expect(try await Self.refusal(of: [removed.address, partial.address, away, whole.address]) == nil)
+        let alone = try await Self.refusal(of: [removed.address])
+        #expect(alone == "\(removed.address) knows no master that owns a slot")
+        let both = try await Self.refusal(of: [partial.address, removed.address])
+        #expect(both == "no master of the Redis Cluster serves the slots 10-16383")
+        let rest = try await Self.refusal(of: [away, removed.address])
+        #expect(rest == alone, "what was said, not that one server does not answer")
+        for node in [removed, partial, whole] { try await node.close() }
     }
 }
