@@ -100,7 +100,7 @@ package final class CommandSender: Sendable {
             let message = "an earlier attempt of the same command is under way; try again"
             return completion(.failure(SignalingError(.failed, .busy, message)))
         }
-        let partition = connection.bus.partition(of: command.subject)
+        let partition = C.goesToAnyPartition ? reachablePartition() : connection.bus.partition(of: command.subject)
         state.value.pending[id] = Pending(
             operation: C.operation, stream: KeySpace.commands(C.service, in: partition), slot: partition.slot,
             fields: command.fields, isVital: command.isVital, deadline: deadline
@@ -117,6 +117,15 @@ package final class CommandSender: Sendable {
         state.value.buckets[Self.bucket(of: deadline), default: []].append(id)
         armTimer()
         post(id)
+    }
+
+    /// A partition drawn among those whose master can be reached; among all while none can. What failed because a master has
+    /// become silent, which is not known yet, probably goes elsewhere when it is asked again.
+    private func reachablePartition() -> BusPartition {
+        let partitions = connection.bus.partitions
+        guard partitions.count > 1 else { return partitions[0] }
+        let reachable = partitions.filter { connection.isReachable(slot: $0.slot) }
+        return reachable.randomElement() ?? partitions[.random(in: partitions.indices)]
     }
 
     /// Takes a reply from the sender's topic; on the loop only. A reply that is late or repeated, so that nothing waits for

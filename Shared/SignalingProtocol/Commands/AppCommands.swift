@@ -6,6 +6,7 @@ package struct GetApp: ServiceCommand {
     package var app: AppID
 
     package var subject: Subject { .app(app) }
+    package static var goesToAnyPartition: Bool { true }
 
     package init(app: AppID) { self.app = app }
 }

@@ -13,9 +13,14 @@ package protocol ServiceCommand: Equatable, Sendable {
     /// Whether the command is sent even when Redis is at `maxmemory`, because it frees memory or keeps something alive.
     /// Default false.
     var isVital: Bool { get }
+    /// Whether any partition may carry the command, not only that of its subject, because it changes nothing and its handler
+    /// reads nothing in Redis: then it does not wait for a master that is away. Default false.
+    static var goesToAnyPartition: Bool { get }
 }
 
 extension ServiceCommand {
+    /// False: most commands are about data of the partition's slots.
+    package static var goesToAnyPartition: Bool { false }
     /// False: most commands may be refused when Redis is full.
     package var isVital: Bool { false }
 }

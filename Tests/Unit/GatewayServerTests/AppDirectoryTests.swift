@@ -4,6 +4,7 @@ import NIOPosix
 import RedisStore
 import SignalingProtocol
 import SignalingWire
+import TestKit
 import Testing
 
 @testable import GatewayServer
@@ -17,31 +18,103 @@ import Testing
         return CommandSender(sender: .gateway(GatewayID("g")), connection: connection, logger: logger)
     }
 
-    @Test(.timeLimit(.minutes(1))) func newerSettingsAreNotWaitedForLong() async throws {
+    /// An app directory whose questions the test answers; everything on one loop.
+    private final class Scene: Sendable {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let loop = group.next()
-        let app = try AppID("a")
-        let settings = AppSettings(certificate: "known", tokenRequired: true)
-        let asked = ContinuousClock.now
-        let answer = try await loop.flatSubmit {
-            let answer = loop.makePromise(of: AppSettings.self)
-            do {
-                let sender = try Self.sender(on: loop)
-                let directory = AppDirectory(sender: sender, freshness: .zero, renewal: .milliseconds(1))
-                directory.find(app) { _ in }
+        let app: AppID
+        private let parts: NIOLoopBound<(directory: AppDirectory, sender: CommandSender)>
+
+        init(
+            freshness: Duration = .zero, ageBound: Duration = .seconds(600), renewal: Duration = .seconds(600)
+        ) async throws {
+            app = try AppID("a")
+            let loop = group.next()
+            parts = try await loop.submit {
+                let sender = try AppDirectoryTests.sender(on: loop)
+                let directory = AppDirectory(
+                    sender: sender, freshness: freshness, ageBound: ageBound, renewal: renewal)
+                return NIOLoopBound((directory, sender), eventLoop: loop)
+            }.get()
+        }
+
+        /// The certificates that logins get, and how many commands wait for presence afterwards.
+        func find(times: Int = 1) async throws -> (got: [String], pending: Int) {
+            try await group.next().submit { [self] in
+                let got = NIOLoopBoundBox([String](), eventLoop: group.next())
+                for _ in 0..<times {
+                    parts.value.directory.find(app) { result in
+                        got.value.append((try? result.get())?.certificate ?? "none")
+                    }
+                }
+                return (got.value, parts.value.sender.pendingCount)
+            }.get()
+        }
+
+        /// The certificate that a login gets which may have to wait.
+        func await() async throws -> String {
+            try await group.next().flatSubmit { [self] in
+                let answer = group.next().makePromise(of: String.self)
+                parts.value.directory.find(app) { result in
+                    answer.completeWith(result.map(\.certificate).mapError { $0 as any Error })
+                }
+                return answer.futureResult
+            }.get()
+        }
+
+        /// Presence answers a question.
+        func answer(_ number: Int, _ certificate: String?) async throws {
+            try await group.next().submit { [self] in
                 var fields = FieldWriter()
-                settings.write(to: &fields)
-                sender.received(CommandID("g-1"), .success(fields.encoded))
-                // From here on nobody answers.
-                directory.find(app) { answer.completeWith($0.mapError { $0 as any Error }) }
-            } catch {
-                answer.fail(error)
-            }
-            return answer.futureResult
-        }.get()
-        #expect(answer == settings)
-        #expect(asked.duration(to: .now) < .seconds(8), "longer than a login has")
-        try await group.shutdownGracefully()
+                AppSettings(certificate: certificate ?? "", tokenRequired: true).write(to: &fields)
+                let failure = SignalingError(.loginOther, .unavailable, "away")
+                parts.value.sender.received(
+                    CommandID("g-\(number)"), certificate == nil ? .failure(failure) : .success(fields.encoded))
+            }.get()
+        }
+    }
+
+    @Test func oldSettingsAreServedAndRenewedMeanwhile() async throws {
+        let scene = try await Scene()
+        #expect(try await scene.find() == ([], 1), "nothing is cached")
+        try await scene.answer(1, "first")
+        #expect(try await scene.find(times: 3) == (["first", "first", "first"], 1), "one question for all")
+        try await scene.answer(2, "second")
+        #expect(try await scene.find() == (["second"], 1))
+        try await scene.group.shutdownGracefully()
+    }
+
+    @Test func settingsOfAnAgeAreNotServedWhilePresenceAnswers() async throws {
+        let scene = try await Scene(ageBound: .zero)
+        _ = try await scene.find()
+        try await scene.answer(1, "first")
+        #expect(try await scene.find() == ([], 1), "nobody has asked for long")
+        try await scene.answer(2, "second")
+        #expect(try await scene.find() == ([], 1))
+        try await scene.answer(3, nil)
+        #expect(try await scene.find(times: 2) == (["second", "second"], 0), "the failure is remembered")
+        try await scene.group.shutdownGracefully()
+    }
+
+    /// Where the master with presence's commands has become silent, which is not known yet.
+    @Test(.timeLimit(.minutes(1))) func aSilentPresenceKeepsOnlyTheFirstLoginWaiting() async throws {
+        let scene = try await Scene(ageBound: .zero, renewal: .milliseconds(1))
+        _ = try await scene.find()
+        try await scene.answer(1, "first")
+        #expect(try await scene.await() == "first", "after the time for a renewal")
+        #expect(try await scene.find() == (["first"], 0))
+        try await scene.group.shutdownGracefully()
+    }
+
+    /// A question that was not answered in time is asked again: another master may carry it.
+    @Test(.timeLimit(.minutes(1))) func anUnknownAppIsAskedForAgain() async throws {
+        let scene = try await Scene(renewal: .milliseconds(1))
+        async let found = scene.await()
+        try await waitUntil("the answer to a second question") {
+            try await scene.answer(2, "second")
+            return try await scene.find().got == ["second"] ? nil : "nobody asks a second time"
+        }
+        #expect(try await found == "second")
+        try await scene.group.shutdownGracefully()
     }
 
     @Test func theNumberOfRememberedUnknownAppsIsBounded() async throws {

@@ -20,7 +20,7 @@ extension GatewayShard {
         // Those that are logging in or being resumed will have the hook too.
         hooks.forget(except: Set(connections.values.compactMap { $0.session.app }))
         for app in present {
-            apps.find(app) { [self] answer in
+            apps.renew(app) { [self] answer in
                 if case .success(let settings) = answer { adopt(settings.hook, of: app) }
                 guard case .failure(let error) = answer, error.reason == .unknownApp else { return }
                 let ended = sessions.values.filter { $0.session.held?.line.user.app == app }
