@@ -4,6 +4,7 @@ import RedisStore
 import ServiceKit
 import SignalingProtocol
 import Synchronization
+import TestKit
 import Testing
 
 @testable import GatewayServer
@@ -14,20 +15,37 @@ import Testing
         private struct State {
             var gateways: [GatewayLease]?
             var reads = 0
+            var isHanging = false
+            var waiting: [CheckedContinuation<Void, Never>] = []
         }
 
         private let state = Mutex(State())
+
+        /// Makes readings wait, as for a master that is away, or ends that.
+        func hang(_ isHanging: Bool) {
+            let waiting = state.withLock { state in
+                state.isHanging = isHanging
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for continuation in waiting { continuation.resume() }
+        }
 
         /// - Parameter gateways: nil when the list cannot be read.
         func set(_ gateways: [GatewayLease]?) { state.withLock { $0.gateways = gateways } }
 
         var reads: Int { state.withLock { $0.reads } }
 
-        func read() throws -> [GatewayLease] {
-            let found = state.withLock { state in
-                state.reads += 1
-                return state.gateways
+        func read() async throws -> [GatewayLease] {
+            await withCheckedContinuation { continuation in
+                let mustWait = state.withLock { state in
+                    state.reads += 1
+                    if state.isHanging { state.waiting.append(continuation) }
+                    return state.isHanging
+                }
+                if !mustWait { continuation.resume() }
             }
+            let found = state.withLock { $0.gateways }
             guard let found else { throw RedisError(code: .generic, message: "away") }
             return found
         }
@@ -82,7 +100,7 @@ import Testing
             own: GatewayAddress(host: "10.0.0.1", port: 1), logger: silent,
             directory: GatewayDirectory(
                 sample: { [listed] in
-                    try listed.read().map { LiveGateway(id: GatewayID("g\($0.port)"), lease: $0) }
+                    try await listed.read().map { LiveGateway(id: GatewayID("g\($0.port)"), lease: $0) }
                 },
                 list: { [leases] in leases.list() }, leases: { [leases] in leases.leases(of: $0) }))
     }
@@ -118,8 +136,14 @@ import Testing
         listed.set([gateway(2), gateway(3)])
         #expect(try await ports(after: .milliseconds(1499)) == [1, 2])
         #expect(listed.reads == 1)
-        #expect(try await ports(after: .milliseconds(2500)) == [2, 3])
+        #expect(try await ports(after: .milliseconds(2501)) == [1, 2], "the new sample is read meanwhile")
+        try await waitUntil("the new sample") {
+            let ports = try await ports(after: .milliseconds(2502))
+            return ports == [2, 3] ? nil : "\(ports)"
+        }
         #expect(listed.reads == 2)
+        listed.set([gateway(4)])
+        #expect(try await ports(after: .seconds(60)) == [4], "what is that old is not served")
     }
 
     @Test func theLastSampleIsServedWhileRedisIsAway() async throws {
@@ -128,6 +152,32 @@ import Testing
         listed.set(nil)
         #expect(try await ports(after: .seconds(60)) == [1, 2])
         #expect(listed.reads == 2)
+    }
+
+    /// A master that is away answers after seconds, if ever.
+    @Test(.timeLimit(.minutes(1))) func noAnswerWaitsForARedisThatHangs() async throws {
+        listed.set([gateway(1), gateway(2)])
+        #expect(try await ports(after: .zero) == [1, 2])
+        listed.hang(true)
+        #expect(try await ports(after: .seconds(3)) == [1, 2], "while the sample is young")
+        #expect(try await ports(after: .seconds(60)) == [1, 2], "after a short wait")
+        let asked = ContinuousClock.now
+        for second in 61..<91 { #expect(try await ports(after: .seconds(second)) == [1, 2]) }
+        #expect(ContinuousClock.now - asked < .seconds(8), "only the first of them waits")
+        #expect(listed.reads == 2, "one reading at a time")
+        listed.set([gateway(3)])
+        listed.hang(false)
+        try await waitUntil("a new sample") {
+            let ports = try await ports(after: .seconds(100))
+            return ports == [3] ? nil : "\(ports)"
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func theFirstAnswerDoesNotWaitForeverEither() async throws {
+        listed.set([gateway(2)])
+        listed.hang(true)
+        #expect(try await ports(after: .zero) == [1], "itself")
+        listed.hang(false)
     }
 
     @Test func aGatewayNamesItselfWhenItKnowsOfNone() async throws {

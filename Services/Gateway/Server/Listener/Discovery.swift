@@ -9,6 +9,9 @@ internal import SignalingWire
 /// Answers `GET /getaddr?vid=APP` with some of the live gateways, of which it reads a sample from time to time. With `&channel=NAME`
 /// those come first where the channel's members gather, see ``MeetingPoints``.
 ///
+/// A reading of Redis holds up no answer for longer than ``readPatience``, and none at all while what is known is younger than
+/// ``ageBound``, or the last reading has failed: the answer is made from what is known, and Redis is read meanwhile.
+///
 /// Source: `Docs/protocol.md`, "Finding a gateway". Without `channel` and `app` the answer is always 200 with a non-empty list: the
 /// old web clients hang on anything else.
 actor Discovery {
@@ -20,6 +23,13 @@ actor Discovery {
     /// How long a sample is reused. All processes of the cluster ask the same server, so the time differs by up to a
     /// quarter from one read to the next: processes that started together do not ask together.
     private static let freshness = Duration.seconds(2)
+    /// The age up to which a sample is used without a wait for a new one: between two requests may be hours.
+    private static let ageBound = Duration.seconds(10)
+    /// How long an answer waits for Redis at most; the first one, and those at the same time, wait for up to ``firstPatience``.
+    private static let readPatience = Duration.milliseconds(300)
+    private static let firstPatience = Duration.seconds(1)
+    /// The largest number of readings for channels and apps at a time. Beyond it, answers are made from what is known.
+    private static let lookBound = 256
 
     /// The address at which clients reach this process.
     private(set) var ownAddress: GatewayAddress
@@ -28,6 +38,14 @@ actor Discovery {
     private var known: GatewayDraw<GatewayAddress>
     private var points = MeetingPoints<GatewayAddress>()
     private var freshUntil: ContinuousClock.Instant?
+    /// When the sample was read; nil before the first was.
+    private var sampledAt: ContinuousClock.Instant?
+    /// Whether the last reading has failed, or the present one has made an answer wait in vain.
+    private var isAway = false
+    /// The reading of a sample that is under way.
+    private var sampling: Task<Void, Never>?
+    /// How many readings of the list or of a subject's leases are under way.
+    private var looks = 0
 
     init(own: GatewayAddress, logger: Logger, directory: GatewayDirectory) {
         ownAddress = own
@@ -70,9 +88,26 @@ actor Discovery {
 
     private static let headers: HTTPHeaders = ["Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"]
 
+    /// Reads a new sample if the last one is no longer fresh, and waits for it if that is too old.
     private func refresh(at now: ContinuousClock.Instant) async {
-        if let freshUntil, now < freshUntil { return }
-        freshUntil = now + Self.freshness * Self.jitter
+        if sampling == nil, freshUntil.map({ now >= $0 }) ?? true {
+            freshUntil = now + Self.freshness * Self.jitter
+            sampling = Task {
+                await readSample(at: now)
+                sampling = nil
+            }
+        }
+        if let sampling, !isAway, sampledAt.map({ now - $0 >= Self.ageBound }) ?? true { await wait(for: sampling) }
+    }
+
+    /// Waits for a reading as long as an answer may wait.
+    private func wait(for reading: Task<Void, Never>) async {
+        let patience = sampledAt == nil ? Self.firstPatience : Self.readPatience
+        let answers = await answers(of: [reading], within: patience) { await $0.value }
+        if answers[0] == nil { isAway = true }
+    }
+
+    private func readSample(at now: ContinuousClock.Instant) async {
         do {
             let sample = try await directory.sample()
             let shards = sample.map { (id: $0.id, shard: Self.shard($0.lease)) }
@@ -80,26 +115,46 @@ actor Discovery {
             // No gateway at all means that Redis lost them; this one is known to be alive.
             known = found.isEmpty ? Self.only(ownAddress) : found
             points.sample(shards, isComplete: sample.count < GatewayLeases.sampleSize, at: now)
+            sampledAt = now
+            isAway = false
         } catch {
             // The last sample is used for longer.
+            isAway = true
             logger.warning("could not read the list of gateways", metadata: ["error": "\(error)"])
         }
     }
 
     /// The gateways where those gather who ask for a subject. While Redis does not answer, those of before.
     private func meetingPoints(of subject: String, at now: ContinuousClock.Instant) async -> [GatewayAddress] {
-        do {
-            if points.mustList(at: now, jitter: Self.jitter) { points.list(try await directory.list()) }
-            let unread = points.unread(for: subject, at: now)
-            if !unread.isEmpty {
-                let leases = try await directory.leases(unread)
-                points.read(unread, leases.mapValues(Self.shard), at: now)
+        if looks < Self.lookBound {
+            let isListed = !points.mustList(at: now, jitter: Self.jitter)
+            let unread = isListed ? points.unread(for: subject, at: now) : []
+            if !isListed || !unread.isEmpty {
+                looks += 1
+                let reading = Task {
+                    await look(for: subject, unread, isListed: isListed, at: now)
+                    looks -= 1
+                }
+                if !isAway { await wait(for: reading) }
             }
-        } catch {
-            logger.warning("could not read gateways' leases", metadata: ["error": "\(error)"])
         }
         var generator = SystemRandomNumberGenerator()
         return points.choose(for: subject, using: &generator)
+    }
+
+    /// Reads the list of gateways unless it is known, and then what a subject's gateways tell.
+    private func look(
+        for subject: String, _ unread: [GatewayID], isListed: Bool, at now: ContinuousClock.Instant
+    ) async {
+        do {
+            if !isListed { points.list(try await directory.list()) }
+            let unread = isListed ? unread : points.unread(for: subject, at: now)
+            guard !unread.isEmpty else { return }
+            let leases = try await directory.leases(unread)
+            points.read(unread, leases.mapValues(Self.shard), at: now)
+        } catch {
+            logger.warning("could not read gateways' leases", metadata: ["error": "\(error)"])
+        }
     }
 
     /// By how much a time of reading differs from process to process.
