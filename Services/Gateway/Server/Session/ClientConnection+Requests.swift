@@ -194,7 +194,10 @@ extension ClientConnection {
     }
 
     private func join(_ ticket: CallTicket, _ command: JoinChannel, on shard: isolated GatewayShard) {
+        let key = ChannelKey(app: command.actor.user.app, name: command.channel)
+        shard.joinBegan(of: command.actor.session, in: key)
         shard.sender.send(command, by: deadline(of: ticket, on: shard)) { [self] result in
+            shard.joinAnswered(of: command.actor.session)
             GatewayMetrics.shared.calls.join.record(since: ticket.arrivedAt)
             handle(.joined(ticket, result), on: shard)
         }

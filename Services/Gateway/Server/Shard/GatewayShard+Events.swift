@@ -54,14 +54,26 @@ extension GatewayShard {
         }
     }
 
-    /// Called when publications in these slots may have been lost: reads what was missed.
+    /// Called when publications in these slots may have been lost: reads what was missed. While slots move or a master is
+    /// replaced, many reads of sockets renew topics; those of ``gatheringTime`` are handled together.
     func resynchronize(_ slots: SlotScope) {
-        for channel in channels.values where slots.contains(subject: .channel(channel.key)) {
-            perform(channel.feed.resynchronize(), in: channel)
+        guard slots != .all else { return renew(.all) }
+        let isGathering = renewed != .none
+        renewed.formUnion(slots)
+        guard !isGathering else { return }
+        eventLoop.assumeIsolated().scheduleTask(in: Self.gatheringTime) { [self] in
+            let slots = renewed
+            renewed = .none
+            renew(slots)
+            flushChannels()
         }
-        for connection in sessions.values where connection.isReached(by: slots) {
-            connection.handle(.resynchronizeMailbox, on: self)
-        }
+    }
+
+    private static let gatheringTime = TimeAmount.milliseconds(250)
+
+    private func renew(_ slots: SlotScope) {
+        for channel in channels(in: slots) { perform(channel.feed.resynchronize(), in: channel) }
+        for session in sessions(in: slots) { sessions[session]?.handle(.resynchronizeMailbox, on: self) }
         sender.resendPending(slots)
         // A kick or a move may have been lost.
         reconcile(slots)
@@ -116,12 +128,5 @@ extension GatewayShard {
         let channels = batched
         batched = []
         for channel in channels { channel.endCollecting(on: self) }
-    }
-}
-
-extension ClientConnection {
-    /// Whether publications to the connection's user may be in these slots.
-    fileprivate func isReached(by slots: SlotScope) -> Bool {
-        session.user.map { user in slots.contains(subject: .user(user)) } ?? true
     }
 }

@@ -39,24 +39,19 @@ extension GatewayShard {
     }
 
     private func reassert(_ slots: SlotScope) {
-        let concerned = sessions.keys.filter { session in
-            held(session).map { isRecorded($0, in: slots) } ?? false
+        let channels = channels(in: slots)
+        var concerned = Set(sessions(in: slots))
+        concerned.formUnion(sessionsJoining(in: slots))
+        for channel in channels {
+            concerned.formUnion(channel.fanout.members.compactMap { $0.session.held?.line.session })
         }
+        let held = concerned.filter { held($0) != nil }
+        guard !held.isEmpty || !channels.isEmpty else { return }
         logger.notice(
             "reasserting sessions",
-            metadata: [
-                "sessions": "\(concerned.count)", "channels": "\(channels.count)", "slots": "\(slots.text)",
-            ])
-        reassertion.want(concerned)
+            metadata: ["sessions": "\(held.count)", "channels": "\(channels.count)", "slots": "\(slots.text)"])
+        reassertion.want(held)
         tellHeld()
-    }
-
-    /// Whether these slots contain the session's user, or the channel that it is in.
-    private func isRecorded(_ held: HeldSession, in slots: SlotScope) -> Bool {
-        let user = held.line.user
-        if slots.contains(subject: .user(user)) { return true }
-        guard let channel = held.place.channel else { return false }
-        return slots.contains(subject: .channel(ChannelKey(app: user.app, name: channel)))
     }
 
     /// Reasserts one session, to learn whether this shard still holds it.
@@ -71,9 +66,7 @@ extension GatewayShard {
         guard comparison == nil, uncompared != .none else { return }
         let slots = uncompared
         uncompared = .none
-        let held = sessions.keys.filter { session in
-            self.held(session).map { held in slots.contains(subject: .user(held.line.user)) } ?? false
-        }
+        let held = sessions(in: slots).filter { self.held($0) != nil }
         comparison = RouteComparison(scan: RouteScan(id, in: slots), missing: Set(held))
         compareNextPage()
     }

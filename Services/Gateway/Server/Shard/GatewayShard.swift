@@ -45,6 +45,16 @@ actor GatewayShard {
     private(set) var connections: [ObjectIdentifier: ClientConnection] = [:]
     private(set) var sessions: [SessionID: ClientConnection] = [:]
     private(set) var channels: [ChannelKey: LocalChannel] = [:]
+    /// The sessions by the slot of their users, without those of ``unplaced``.
+    private var placed = SlotIndex<SessionID>()
+    /// The sessions whose users were not known when they were registered.
+    private var unplaced: Set<SessionID> = []
+    /// The channels by their slots.
+    private var channelPlaces = SlotIndex<ChannelKey>()
+    /// The sessions whose joins are not answered, by the slots of the channels.
+    private var joining = SlotIndex<SessionID>()
+    /// The slots whose topics have been renewed, as far as what was missed there has not been read.
+    var renewed = SlotScope.none
     var topics: [Topic: LocalChannel] = [:]
     /// Channels with events of the current read from Redis.
     var batched: [LocalChannel] = []
@@ -142,6 +152,7 @@ actor GatewayShard {
     /// Registers a session for a connection, and closes an older connection of the session without a `close` frame.
     func bind(_ session: SessionID, to connection: ClientConnection) {
         detaching.bound(session)
+        unplaced.insert(session)
         let older = sessions.updateValue(connection, forKey: session)
         if let older, older !== connection { older.handle(.superseded(.silent), on: self) }
     }
@@ -152,7 +163,36 @@ actor GatewayShard {
     func unbind(_ session: SessionID, from connection: ClientConnection) -> Bool {
         guard sessions[session] === connection else { return false }
         sessions[session] = nil
+        unplaced.remove(session)
+        placed.remove(session)
+        joining.remove(session)
         return true
+    }
+
+    /// The sessions of users in these slots, and those that are not logged in yet.
+    func sessions(in slots: SlotScope) -> [SessionID] {
+        for session in unplaced {
+            guard let user = sessions[session]?.session.user else { continue }
+            unplaced.remove(session)
+            placed.insert(session, slot: KeySpace.slot(of: .user(user)))
+        }
+        return placed.elements(in: slots) + unplaced
+    }
+
+    /// A session asks channel-state to make it a member: what becomes of that may be lost with the channel's master.
+    func joinBegan(of session: SessionID, in channel: ChannelKey) {
+        joining.insert(session, slot: KeySpace.slot(of: .channel(channel)))
+    }
+
+    /// Called when ``joinBegan(of:in:)`` was answered: the session is a member now, or it asks again.
+    func joinAnswered(of session: SessionID) { joining.remove(session) }
+
+    /// The sessions in these slots whose joins are not answered.
+    func sessionsJoining(in slots: SlotScope) -> [SessionID] { joining.elements(in: slots) }
+
+    /// The channels in these slots that have members here.
+    func channels(in slots: SlotScope) -> [LocalChannel] {
+        channelPlaces.elements(in: slots).compactMap { channels[$0] }
     }
 
     /// Records that a connection waits for the answer to a resume.
@@ -200,7 +240,9 @@ actor GatewayShard {
     func channel(_ key: ChannelKey) -> LocalChannel {
         let topic = Topic(rawValue: KeySpace.topic(key))
         let channel = channels[key] ?? LocalChannel(key: key)
-        channels[key] = channel
+        if channels.updateValue(channel, forKey: key) == nil {
+            channelPlaces.insert(key, slot: KeySpace.slot(of: .channel(key)))
+        }
         topics[topic] = channel
         guard channel.beginsSubscription() else { return channel }
         subscriber.subscribe(topic.rawValue) { result in
@@ -217,6 +259,7 @@ actor GatewayShard {
         guard channel.fanout.members.isEmpty, !channel.hasWaiters, channels[channel.key] === channel else { return }
         let topic = Topic(rawValue: KeySpace.topic(channel.key))
         channels[channel.key] = nil
+        channelPlaces.remove(channel.key)
         topics[topic] = nil
         subscriber.unsubscribe(topic.rawValue)
     }
