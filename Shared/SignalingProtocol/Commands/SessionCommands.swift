@@ -112,13 +112,17 @@ package struct DetachSession: ServiceCommand {
     package var gateway: GatewayID
     package var user: UserKey
     package var session: SessionID
+    /// The gateway's claim on the session when it lost the connection: a session that was attached again since has a higher
+    /// one, and stays attached. Nil when the gateway does not know it; then the commands' deadlines tell their order.
+    package var claim: Int64?
 
     package var subject: Subject { .user(user) }
 
-    package init(gateway: GatewayID, user: UserKey, session: SessionID) {
+    package init(gateway: GatewayID, user: UserKey, session: SessionID, claim: Int64? = nil) {
         self.gateway = gateway
         self.user = user
         self.session = session
+        self.claim = claim
     }
 }
 

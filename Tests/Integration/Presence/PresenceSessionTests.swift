@@ -175,6 +175,25 @@ import Testing
         }
     }
 
+    /// Its deadline is later than the resume's, as when the masters that told the two have different clocks.
+    @Test func theClaimTellsWhichAttachmentIsMeant() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let session = try await stage.login("alice", on: gateway)
+            let former = Int64(try await stage.sessionField("alice", "claim") ?? "")
+            _ = try await gateway.send(ResumeSession(gateway: gateway.id, line: session.line))
+            let present = Int64(try await stage.sessionField("alice", "claim") ?? "")
+            #expect(former != nil && present != nil && former != present)
+            var detach = DetachSession(
+                gateway: gateway.id, user: session.line.user, session: session.line.session, claim: former)
+            _ = try await gateway.send(detach)
+            #expect(try await stage.sessionField("alice", "state") == "online")
+            detach.claim = present
+            _ = try await gateway.send(detach)
+            #expect(try await stage.sessionField("alice", "state") == "detached")
+        }
+    }
+
     @Test func aRepeatedCommandTakesEffectOnce() async throws {
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")

@@ -149,7 +149,8 @@ package struct ClientSession: ~Copyable {
 
     mutating func detach(_ session: ConnectionStateMachine.Session, _ actions: inout SessionActions) {
         unbind(&actions)
-        actions.append(.detach(session.line.session, session.user))
+        let claim = session.hold.claim == 0 ? nil : session.hold.claim
+        actions.append(.detach(session.line.session, session.user, claim: claim))
     }
 
     private mutating func unbind(_ actions: inout SessionActions) {

@@ -83,8 +83,8 @@ package enum SessionAction: Equatable, Sendable {
     /// Keep the session's rates for the connection on which it is resumed. Indirect, because the rates are large and
     /// each action would take up their space.
     indirect case keepRates(SessionID, SessionRates)
-    /// Tell presence that the session continues without a connection.
-    case detach(SessionID, UserKey)
+    /// Tell presence that the session continues without a connection; the claim is nil when presence has not told it.
+    case detach(SessionID, UserKey, claim: Int64? = nil)
     /// End the session for good.
     case endSession(SessionID, UserKey)
     /// End the session at its client's request.

@@ -15,6 +15,8 @@ package struct DetachQueue: Sendable {
         package let session: SessionID
         /// The session's user.
         package let user: UserKey
+        /// This gateway's claim on the session; nil when it is not known.
+        package let claim: Int64?
         fileprivate let number: Int
     }
 
@@ -29,7 +31,13 @@ package struct DetachQueue: Sendable {
         case failed
     }
 
-    private var sessions: [SessionID: (user: UserKey, stage: Stage)] = [:]
+    private struct Lost {
+        let user: UserKey
+        let claim: Int64?
+        var stage: Stage
+    }
+
+    private var sessions: [SessionID: Lost] = [:]
     private var queue: Deque<SessionID> = []
     private var unanswered = 0
     private var requests = 0
@@ -43,8 +51,9 @@ package struct DetachQueue: Sendable {
     package func contains(_ session: SessionID) -> Bool { sessions[session] != nil }
 
     /// A session lost its connection.
-    package mutating func lost(_ session: SessionID, of user: UserKey) {
-        wait(session, of: user)
+    /// - Parameter claim: this gateway's claim on the session; nil when it is not known.
+    package mutating func lost(_ session: SessionID, of user: UserKey, claim: Int64? = nil) {
+        wait(session, Lost(user: user, claim: claim, stage: .waiting))
     }
 
     /// The session has a connection again, so that its detach is dropped.
@@ -52,27 +61,29 @@ package struct DetachQueue: Sendable {
 
     /// No resume of the session is in progress here any more. After a successful one, ``bound(_:)`` was called first.
     package mutating func resumeEnded(_ session: SessionID) {
-        if case (let user, .held)? = sessions[session] { wait(session, of: user) }
+        if let lost = sessions[session], case .held = lost.stage { wait(session, lost) }
     }
 
     /// Queues the failed detaches again.
     package mutating func retry() {
-        for case (let session, (let user, .failed)) in sessions { wait(session, of: user) }
+        for (session, lost) in sessions {
+            if case .failed = lost.stage { wait(session, lost) }
+        }
     }
 
     /// The requests to send now; report the outcome of each by ``confirmed(_:)`` or ``failed(_:)``.
     package mutating func next(isResuming: (SessionID) -> Bool) -> [Request] {
         var next: [Request] = []
         while unanswered < Self.bound, let session = queue.popFirst() {
-            guard case (let user, .waiting)? = sessions[session] else { continue }
+            guard let lost = sessions[session], case .waiting = lost.stage else { continue }
             guard !isResuming(session) else {
-                sessions[session] = (user, .held)
+                sessions[session]?.stage = .held
                 continue
             }
             requests += 1
             unanswered += 1
-            sessions[session] = (user, .asked(requests))
-            next.append(Request(session: session, user: user, number: requests))
+            sessions[session]?.stage = .asked(requests)
+            next.append(Request(session: session, user: lost.user, claim: lost.claim, number: requests))
         }
         return next
     }
@@ -86,16 +97,18 @@ package struct DetachQueue: Sendable {
     /// A detach was not confirmed; presence may or may not have received it.
     package mutating func failed(_ request: Request) {
         unanswered -= 1
-        if isCurrent(request) { sessions[request.session] = (request.user, .failed) }
+        if isCurrent(request) { sessions[request.session]?.stage = .failed }
     }
 
     /// Whether the request is the session's latest: the session may have been resumed and lost again since.
     private func isCurrent(_ request: Request) -> Bool {
-        if case (_, .asked(request.number))? = sessions[request.session] { true } else { false }
+        if case .asked(request.number)? = sessions[request.session]?.stage { true } else { false }
     }
 
-    private mutating func wait(_ session: SessionID, of user: UserKey) {
-        let known = sessions.updateValue((user, .waiting), forKey: session)
+    private mutating func wait(_ session: SessionID, _ lost: Lost) {
+        var waiting = lost
+        waiting.stage = .waiting
+        let known = sessions.updateValue(waiting, forKey: session)
         if case .waiting? = known?.stage { return }
         queue.append(session)
     }

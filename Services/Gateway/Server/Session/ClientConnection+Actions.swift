@@ -23,7 +23,7 @@ extension ClientConnection {
         case .unbind(let session): shard.unbind(session, from: self)
         case .takeRates(let session): handle(.ratesTaken(shard.takeRates(of: session)), on: shard)
         case .keepRates(let session, let rates): shard.keep(rates, of: session)
-        case .detach(let session, let user): shard.detach(session, of: user)
+        case .detach(let session, let user, let claim): shard.detach(session, of: user, claim: claim)
         case .askWhoseSession(let session): shard.ask(about: session)
         case .startPollTimer(let delay): startPollTimer(delay, on: shard)
         case .cancelPollTimer: cancelPollTimer()

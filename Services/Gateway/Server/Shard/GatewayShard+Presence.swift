@@ -7,10 +7,11 @@ internal import SignalingWire
 /// Reports to presence which sessions have lost their connections.
 extension GatewayShard {
     /// Reports to presence that a session's connection is lost, repeatedly until presence confirms it.
-    func detach(_ session: SessionID, of user: UserKey) {
+    /// - Parameter claim: this gateway's claim on the session; nil when it is not known.
+    func detach(_ session: SessionID, of user: UserKey, claim: Int64? = nil) {
         // Another connection of this shard has taken the session over.
         guard sessions[session] == nil else { return }
-        detaching.lost(session, of: user)
+        detaching.lost(session, of: user, claim: claim)
         tellDetached()
     }
 
@@ -25,7 +26,8 @@ extension GatewayShard {
 
     func tellDetached() {
         for request in detaching.next(isResuming: isResuming) {
-            let command = DetachSession(gateway: id, user: request.user, session: request.session)
+            let command = DetachSession(
+                gateway: id, user: request.user, session: request.session, claim: request.claim)
             sender.send(command, within: configuration.commandTimeout) { [self] result in
                 switch result {
                 case .success:

@@ -124,13 +124,13 @@ struct PresenceFunctions: Sendable {
     /// - Parameter loss: when the gateway was lost, and when that was found; nil when the gateway
     ///   itself reports the lost connection.
     static func detach(
-        _ route: SessionRoute, from gateway: GatewayID, lostSince loss: (RedisTime, foundAt: RedisTime)? = nil,
-        _ id: CommandID, deadline: RedisTime?
+        _ route: SessionRoute, from gateway: GatewayID, claim: Int64? = nil,
+        lostSince loss: (RedisTime, foundAt: RedisTime)? = nil, _ id: CommandID, deadline: RedisTime?
     ) -> RedisCommand {
         .function(
             "session_detach", tag: KeySpace.tag(route.user), .string(id.rawValue), .deadline(deadline),
             .string(gateway.rawValue), .string(route.session.rawValue), .int64(loss?.0.milliseconds ?? 0),
-            .int64(loss?.foundAt.milliseconds ?? 0))
+            .int64(loss?.foundAt.milliseconds ?? 0), .int64(claim ?? 0))
     }
 
     /// The result of a detach.
@@ -143,7 +143,7 @@ struct PresenceFunctions: Sendable {
         case absent
     }
 
-    /// Parses the reply to ``detach(_:from:lostSince:_:deadline:)``.
+    /// Parses the reply to ``detach(_:from:claim:lostSince:_:deadline:)``.
     static func detached(_ reply: RedisValue) throws(SignalingError) -> Detachment {
         var parts = try FunctionReply(reply)
         if parts.isEmpty { return .absent }

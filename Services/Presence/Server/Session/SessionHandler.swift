@@ -137,7 +137,8 @@ struct SessionHandler: Sendable {
     func detach(_ command: DetachSession, _ context: CommandContext) async throws(SignalingError) -> Done {
         let route = SessionRoute(user: command.user, session: command.session)
         let reply = try await functions.redis.answer(
-            to: PresenceFunctions.detach(route, from: command.gateway, context.id, deadline: context.deadline))
+            to: PresenceFunctions.detach(
+                route, from: command.gateway, claim: command.claim, context.id, deadline: context.deadline))
         switch try PresenceFunctions.detached(reply) {
         case .detached(let detached):
             _ = try await functions.redis.answers(to: commands(after: detached, route, on: command.gateway))

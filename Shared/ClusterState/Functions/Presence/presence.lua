@@ -205,7 +205,7 @@ local function session_resume(keys, args)
 end
 
 -- ARGV: command, deadline, gateway, sid, time of the detachment (ms; 0 for now), time when the gateway was found lost
--- (ms; 0 when the gateway itself reports the detachment).
+-- (ms; 0 when the gateway itself reports the detachment), the gateway's claim on the session (0: not known).
 -- Returns {end of the time to resume (ms), change number, uid, device, since}, {} when the session is not that
 -- gateway's, or {'kept'} when it stays attached.
 local function session_detach(keys, args)
@@ -222,10 +222,15 @@ local function session_detach(keys, args)
         end
         local asof = tonumber(args[5])
         if session.state ~= 'detached' then
-            -- All of a gateway's commands have the same time to live, so their deadlines tell their order: this one was
-            -- sent before the session was attached again, and was delayed.
-            local deadline = tonumber(args[2])
-            if deadline ~= 0 and deadline < tonumber(session.deadline or '0') then
+            -- This command was sent before the session was attached again, and was delayed. Each attachment raises the claim,
+            -- whatever master it is counted at. A gateway that does not know its claim is judged by its commands' deadlines:
+            -- all of them have the same time to live.
+            local claim, deadline = tonumber(args[7] or '0'), tonumber(args[2])
+            if claim ~= 0 then
+                if claim < tonumber(session.claim or '0') then
+                    return {'kept'}
+                end
+            elseif deadline ~= 0 and deadline < tonumber(session.deadline or '0') then
                 return {'kept'}
             end
             -- The session was attached after the gateway was found lost, so the gateway is back.

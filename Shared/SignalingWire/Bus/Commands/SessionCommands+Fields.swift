@@ -46,7 +46,8 @@ extension DetachSession: WireCommand, FieldRecord {
         self.init(
             gateway: try fields.field("gateway", \.gateway),
             user: try fields.fields(of: \.user),
-            session: try fields.field("session", \.session))
+            session: try fields.field("session", \.session),
+            claim: try fields.optional("claim", \.claim))
     }
 }
 

@@ -26,6 +26,21 @@ import Testing
         #expect(queue.count == 0)
     }
 
+    /// Also when it has to be told again, and after a resume that failed.
+    @Test mutating func theClaimIsThatOfTheLostConnection() {
+        queue.lost(one, of: user, claim: 5)
+        let asked = next(resuming: [one])
+        #expect(asked.isEmpty)
+        queue.resumeEnded(one)
+        let first = next()
+        #expect(first.map(\.claim) == [5])
+        queue.failed(first[0])
+        queue.retry()
+        #expect(next().map(\.claim) == [5])
+        queue.lost(one, of: user, claim: 6)
+        #expect(next().map(\.claim) == [6])
+    }
+
     @Test mutating func fewAreToldAtATime() {
         for number in 0..<DetachQueue.bound + 2 { queue.lost(SessionID("gw-\(number)"), of: user) }
         let asked = next()

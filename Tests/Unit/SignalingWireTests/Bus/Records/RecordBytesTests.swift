@@ -144,6 +144,9 @@ import Testing
             DetachSession(gateway: gateway, user: user, session: session),
             "7:gateway1:g3:app1:a7:account4:anna7:session3:s-1")
         try expect(
+            DetachSession(gateway: gateway, user: user, session: session, claim: 2),
+            "7:gateway1:g3:app1:a7:account4:anna7:session3:s-15:claim1:2")
+        try expect(
             CloseSession(user: user, session: session, reason: .leaveLogout),
             "3:app1:a7:account4:anna7:session3:s-16:reason3:603")
     }
