@@ -8,6 +8,13 @@ package protocol FieldCodable {
     /// Reads the value's fields.
     /// - Throws: `SignalingError` when a field is missing or malformed.
     init(from reader: FieldReader) throws(SignalingError)
+    /// Whether what the fields say is something that only a newer release knows, as ``FieldValue/isUnknown(_:in:)`` tells of
+    /// one field; default false. An optional record is then read as nil.
+    static func isUnknown(in reader: FieldReader) -> Bool
+}
+
+extension FieldCodable {
+    package static func isUnknown(in reader: FieldReader) -> Bool { false }
 }
 
 /// A command that can be sent over a service's stream. The field names `op`, `id`, `from` and `until` belong to the

@@ -53,7 +53,8 @@ package protocol FieldCoder<Record> {
     mutating func repeated<Value: FieldValue>(
         _ name: String, _ path: KeyPath<Record, [Value]>
     ) throws(Failure) -> [Value]
-    /// One field that is absent when the value is nil.
+    /// One field that is absent when the value is nil. A value that only a newer release knows is read as nil too, so that
+    /// the record around it is kept; a malformed one is an error.
     mutating func optional<Value: FieldValue>(_ name: String, _ path: KeyPath<Record, Value?>) throws(Failure) -> Value?
     /// One field with a packed list of records.
     mutating func list<Value: FieldCodable>(_ name: String, _ path: KeyPath<Record, [Value]>) throws(Failure) -> [Value]
@@ -61,7 +62,8 @@ package protocol FieldCoder<Record> {
     mutating func fields<Value: FieldCodable>(of path: KeyPath<Record, Value>) throws(Failure) -> Value
     /// The fields of another record that this alternative always has, while the record's other alternatives do not.
     mutating func ownFields<Value: FieldCodable>(of path: KeyPath<Record, Value?>) throws(Failure) -> Value
-    /// The fields of a record, among this one's own, none of which is there when the value is nil.
+    /// The fields of a record, among this one's own, none of which is there when the value is nil. A record that only a newer
+    /// release knows is read as nil too.
     /// - Parameter name: a field that the value always has.
     mutating func optionalFields<Value: FieldCodable>(
         of path: KeyPath<Record, Value?>, with name: String
@@ -183,7 +185,7 @@ struct FieldDecoder<Record>: FieldCoder {
     mutating func optional<Value: FieldValue>(
         _ name: String, _ path: KeyPath<Record, Value?>
     ) throws(SignalingError) -> Value? {
-        guard reader.optionalString(name) != nil else { return nil }
+        guard reader.optionalString(name) != nil, !Value.isUnknown(name, in: reader) else { return nil }
         return try Value(name, from: reader)
     }
 
@@ -208,7 +210,7 @@ struct FieldDecoder<Record>: FieldCoder {
     mutating func optionalFields<Value: FieldCodable>(
         of path: KeyPath<Record, Value?>, with name: String
     ) throws(SignalingError) -> Value? {
-        guard reader.optionalString(name) != nil else { return nil }
+        guard reader.optionalString(name) != nil, !Value.isUnknown(in: reader) else { return nil }
         return try Value(from: reader)
     }
 }

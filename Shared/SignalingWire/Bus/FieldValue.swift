@@ -7,6 +7,13 @@ package protocol FieldValue {
     /// Reads the field.
     /// - Throws: `SignalingError` when it is missing or of another form.
     init(_ name: String, from reader: FieldReader) throws(SignalingError)
+    /// Whether the field is there with a value of the right form that only a newer release knows; false where every value
+    /// of that form is known (the default). An optional field is then read as nil.
+    static func isUnknown(_ name: String, in reader: FieldReader) -> Bool
+}
+
+extension FieldValue {
+    package static func isUnknown(_ name: String, in reader: FieldReader) -> Bool { false }
 }
 
 extension String: FieldValue {
@@ -32,6 +39,10 @@ extension UInt32: FieldValue {
 extension Bool: FieldValue {
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, self) }
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) { self = try reader.bool(name) }
+    /// A flag may get a third word.
+    package static func isUnknown(_ name: String, in reader: FieldReader) -> Bool {
+        reader.optionalString(name).map { $0 != "0" && $0 != "1" } ?? false
+    }
 }
 
 extension RedisTime: FieldValue {
@@ -45,12 +56,10 @@ extension RedisTime: FieldValue {
 
 extension SignalingCode: FieldValue {
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, rawValue) }
-    /// Reads the number of a code; one that this release does not know is an error.
+    /// Reads the number of a code; one that this release does not know is ``SignalingCode/unknown``, as in events: why a
+    /// session or a call ends does not decide whether it does.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
-        guard let code = Self(rawValue: try reader.int(name)) else {
-            throw FieldReader.malformed(name, "signaling code")
-        }
-        self = code
+        self = Self(rawValue: try reader.int(name)) ?? .unknown
     }
 }
 
@@ -130,6 +139,10 @@ extension FieldValue where Self: RawRepresentable<String> & CaseIterable {
             throw FieldReader.malformed(name, "\(Self.self)")
         }
         self = value
+    }
+
+    package static func isUnknown(_ name: String, in reader: FieldReader) -> Bool {
+        reader.optionalString(name).map { Self(rawValue: $0) == nil } ?? false
     }
 }
 
