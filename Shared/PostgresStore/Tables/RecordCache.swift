@@ -23,8 +23,8 @@ package struct RecordCache<Key: Hashable & Sendable, Record: Sendable>: Sendable
     package enum Lookup {
         /// Read less than a second ago; nil when there is no such record.
         case fresh(Record?)
-        /// Read longer ago: to be used only when PostgreSQL does not answer.
-        case stale(Record?)
+        /// Read longer ago, at the given time: to be used only when PostgreSQL does not answer.
+        case stale(Record?, readAt: ContinuousClock.Instant)
         /// Not read yet.
         case missing
     }
@@ -32,12 +32,16 @@ package struct RecordCache<Key: Hashable & Sendable, Record: Sendable>: Sendable
     /// Looks up a key.
     package func find(_ key: Key, now: ContinuousClock.Instant) -> Lookup {
         guard let entry = entries[key] else { return .missing }
-        return entry.readAt.duration(to: now) < Self.freshness ? .fresh(entry.record) : .stale(entry.record)
+        return entry.readAt.duration(to: now) < Self.freshness
+            ? .fresh(entry.record)
+            : .stale(entry.record, readAt: entry.readAt)
     }
 
     /// Caches the result of a query.
-    /// - Parameter record: nil when there is no such record.
-    package mutating func store(_ record: Record?, for key: Key, now: ContinuousClock.Instant) {
+    /// - Parameters:
+    ///   - record: nil when there is no such record.
+    ///   - readAt: when the query was made.
+    package mutating func store(_ record: Record?, for key: Key, readAt: ContinuousClock.Instant) {
         if entries.count >= bound, entries[key] == nil {
             // Evict missing records first: a flood of unknown keys must not evict the records that keep the service going
             // during an outage.
@@ -45,7 +49,7 @@ package struct RecordCache<Key: Hashable & Sendable, Record: Sendable>: Sendable
             if empty.isEmpty { entries.removeAll() }
             for key in empty { entries[key] = nil }
         }
-        entries[key] = Entry(record: record, readAt: now)
+        entries[key] = Entry(record: record, readAt: readAt)
     }
 }
 

@@ -5,8 +5,9 @@ internal import SignalingTokens
 
 /// The keys and apps that requests name, as presence knows them, cached for ``freshness``.
 ///
-/// A revoked key ends at the latest ``freshness``, plus the second for which presence caches it, after it was revoked. When
-/// presence does not answer, an older entry is not used: a request then fails rather than use a key that may be revoked.
+/// A revoked key ends at the latest ``freshness``, plus the second for which presence caches it, after it was revoked; plus 5 s
+/// where a presence process has lost PostgreSQL. When presence does not answer, an older entry is not used: a request then
+/// fails rather than use a key that may be revoked.
 actor APIDirectory {
     /// How long an answer of presence is used.
     static let freshness = Duration.seconds(5)
@@ -24,11 +25,18 @@ actor APIDirectory {
         let askedAt: ContinuousClock.Instant
     }
 
+    /// A question that presence has not answered yet. An answer counts as old as its question: a key may be revoked while a
+    /// slow answer is on its way.
+    private struct Question<Value: Sendable> {
+        let askedAt: ContinuousClock.Instant
+        let answer: Task<Result<Value, SignalingError>, Never>
+    }
+
     private let shards: APIShards
     private var keys: [String: Entry<APIKey>] = [:]
     private var apps: [AppID: Entry<AppSettings>] = [:]
-    private var askedKeys: [String: Task<Result<APIKey, SignalingError>, Never>] = [:]
-    private var askedApps: [AppID: Task<Result<AppSettings, SignalingError>, Never>] = [:]
+    private var askedKeys: [String: Question<APIKey>] = [:]
+    private var askedApps: [AppID: Question<AppSettings>] = [:]
     private var rates: [String: RequestRate] = [:]
     private var questions = RequestRate(limit: APIDirectory.questionsPerSecond, now: 0)
     private var questionsOfAddresses: [String: RequestRate] = [:]
@@ -98,42 +106,50 @@ actor APIDirectory {
     /// An app's settings; nil when there is no such app.
     func settings(of app: AppID) async throws(APIProblem) -> AppSettings? {
         if let entry = apps[app], Self.isFresh(entry.askedAt) { return entry.value }
-        let task: Task<Result<AppSettings, SignalingError>, Never>
+        let question: Question<AppSettings>
         if let asked = askedApps[app] {
-            task = asked
+            question = asked
         } else {
             if apps[app]?.value == nil { try takeQuestion(for: nil) }
             let shard = shards.next()
-            task = Task { await Self.result { () throws(SignalingError) in try await shard.ask(GetApp(app: app)) } }
-            askedApps[app] = task
+            question = Question(
+                askedAt: .now,
+                answer: Task {
+                    await Self.result { () throws(SignalingError) in try await shard.ask(GetApp(app: app)) }
+                })
+            askedApps[app] = question
         }
-        let answer = await task.value
+        let answer = await question.answer.value
         askedApps[app] = nil
         let value = try Self.found(answer, missing: .unknownApp)
         if apps.count >= Self.bound { Self.makeRoom(in: &apps) }
-        apps[app] = Entry(value: value, askedAt: .now)
+        apps[app] = Entry(value: value, askedAt: question.askedAt)
         return value
     }
 
     private func key(_ id: String, for address: String?) async throws(APIProblem) -> APIKey? {
         if let entry = keys[id], Self.isFresh(entry.askedAt) { return entry.value }
-        let task: Task<Result<APIKey, SignalingError>, Never>
+        let question: Question<APIKey>
         if let asked = askedKeys[id] {
-            task = asked
+            question = asked
         } else {
             if keys[id]?.value == nil { try takeQuestion(for: address) }
             let shard = shards.next()
-            task = Task { await Self.result { () throws(SignalingError) in try await shard.ask(GetAPIKey(id: id)) } }
-            askedKeys[id] = task
+            question = Question(
+                askedAt: .now,
+                answer: Task {
+                    await Self.result { () throws(SignalingError) in try await shard.ask(GetAPIKey(id: id)) }
+                })
+            askedKeys[id] = question
         }
-        let answer = await task.value
+        let answer = await question.answer.value
         askedKeys[id] = nil
         let value = try Self.found(answer, missing: .unknownKey)
         if keys.count >= Self.bound {
             Self.makeRoom(in: &keys)
             rates = rates.filter { keys[$0.key] != nil }
         }
-        keys[id] = Entry(value: value, askedAt: .now)
+        keys[id] = Entry(value: value, askedAt: question.askedAt)
         return value
     }
 
