@@ -175,8 +175,12 @@ extension SignalingReason {
 extension SignalingReason {
     /// There is no key of the server API with that id, or it is revoked or has expired.
     package static let unknownKey = Self(rawValue: "unknown_key")
+    /// Not all processes of the cluster have the level that the command needs: an upgrade is not finished.
+    package static let clusterLevel = Self(rawValue: "cluster_level")
     /// The user is not banned.
     package static let notBanned = Self(rawValue: "not_banned")
+    /// The app has as many bans and revocations as it may.
+    package static let tooManyBans = Self(rawValue: "too_many_bans")
     /// The attribute has another value than the app's server expected; nothing was changed.
     package static let valueDiffers = Self(rawValue: "value_differs")
     /// A command, reply or record lacks a field, or a field cannot be parsed.

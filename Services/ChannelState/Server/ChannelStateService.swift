@@ -24,8 +24,11 @@ package struct ChannelStateService: ServiceDeclaration {
         // Declares everything that the service counts.
         _ = ChannelMetrics.shared
         let (pool, logger) = (resources.pool, resources.logger)
-        let functions = ChannelFunctions(
-            redis: resources.redis, mirror: MemberMirror(isOn: configuration.mirrors, bus: resources.redis.bus))
+        let cluster = resources.cluster
+        let mirror = MemberMirror(
+            isOn: configuration.mirrors, tellsEnds: { cluster.runningLevel >= ChannelEndRow.level },
+            bus: resources.redis.bus)
+        let functions = ChannelFunctions(redis: resources.redis, mirror: mirror)
         let store = AttributeStore(pool: pool)
         let channels = SharedParts(
             functions: functions, cache: ChannelAttributeCache(functions: functions, store: store),

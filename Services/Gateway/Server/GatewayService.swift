@@ -58,13 +58,14 @@ package final class GatewayService: Service {
         let hooks = try WebhookTransport(
             authorityFile: configuration.hooksAuthorityFile, addressesKeptFor: Self.addressesKept)
         self.hooks = hooks
+        let cluster = ClusterInstance(kind: "gateway", name: instance, redis: redis, logger: logger)
+        self.cluster = cluster
         let process = GatewayProcess(
             configuration: configuration, redis: redis, addressLimiter: AddressLimiter(configuration, logger: logger),
-            hooks: hooks, logger: logger)
+            hooks: hooks, level: { cluster.runningLevel }, logger: logger)
         shards = group.makeIterator().enumerated().map { index, loop in
             GatewayShard(id: GatewayID("\(run)-\(index)"), eventLoop: loop, process: process)
         }
-        cluster = ClusterInstance(kind: "gateway", name: instance, redis: redis, logger: logger)
         let processRedis = RedisFailover(shards.map(\.redis))
         self.redis = processRedis
         discovery = Discovery(

@@ -48,17 +48,24 @@ package final class CommandSender: Sendable {
     private let connection: RedisCluster
     private let logger: Logger
     private let maxPending: Int
+    private let level: @Sendable () -> Int64
     private let state: NIOLoopBoundBox<State>
 
     /// Creates a sender. The connection must keep ``RedisFunctionLibrary/streams`` loaded.
     /// - Parameters:
     ///   - sender: the process on whose topic the replies arrive; its subscriber passes them to ``received(_:_:)``.
     ///   - maxPending: the largest number of unanswered commands; default 65,536. Further ones fail with `overloaded`.
-    package init(sender: AskerID, connection: RedisCluster, logger: Logger, maxPending: Int = 65_536) {
+    ///   - level: the lowest level of the running processes; nil (the default) for this build's. Commands of a higher level fail with
+    ///     `cluster_level`: a process that does not know them might get them.
+    package init(
+        sender: AskerID, connection: RedisCluster, logger: Logger, maxPending: Int = 65_536,
+        level: (@Sendable () -> Int64)? = nil
+    ) {
         self.sender = sender
         self.connection = connection
         self.logger = logger
         self.maxPending = maxPending
+        self.level = level ?? { ClusterLevel.current }
         state = .makeBoxSendingValue(State(), eventLoop: connection.eventLoop)
         connection.onConnected { [weak self] slots in self?.connected(slots) }
     }
@@ -87,6 +94,7 @@ package final class CommandSender: Sendable {
         _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
     ) {
         guard deadline > .now() else { return completion(.failure(.timeout())) }
+        if let refusal = refusal(of: C.level) { return completion(.failure(refusal)) }
         guard state.value.pending.count < maxPending else {
             RedisMetrics.shared.requestBoundHit.increment()
             return completion(
@@ -126,6 +134,17 @@ package final class CommandSender: Sendable {
         guard partitions.count > 1 else { return partitions[0] }
         let reachable = partitions.filter { connection.isReachable(slot: $0.slot) }
         return reachable.randomElement() ?? partitions[.random(in: partitions.indices)]
+    }
+
+    private func refusal(of needed: Int64) -> SignalingError? {
+        // Most commands are known to all.
+        guard needed > 1 else { return nil }
+        let level = level()
+        guard level < needed else { return nil }
+        return SignalingError(
+            .failed, .clusterLevel,
+            "this needs all processes of the cluster at level \(needed), and one has \(level): an upgrade is not finished"
+        )
     }
 
     /// Takes a reply from the sender's topic; on the loop only. A reply that is late or repeated, so that nothing waits for

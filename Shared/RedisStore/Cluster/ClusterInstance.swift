@@ -47,6 +47,7 @@ package final class ClusterInstance: Sendable {
     private struct State {
         var since: RedisTime?
         var clusterLevel: Int64
+        var runningLevel: Int64
     }
 
     /// Creates the registration of a process that has not joined yet.
@@ -60,13 +61,18 @@ package final class ClusterInstance: Sendable {
         layout = terms.layout ?? configuration.bus.redis
         self.configuration = configuration
         self.logger = logger
-        state = Mutex(State(since: nil, clusterLevel: terms.level - 1))
+        state = Mutex(State(since: nil, clusterLevel: terms.level - 1, runningLevel: terms.level - 1))
     }
 
     /// The lowest level of the running processes, as of the last heartbeat: only formats that a build of this level can read may
     /// be written. Before the process has joined, one less than the build's own. Keeps its value while Redis does not answer, and
     /// does not rise in the first 20 s after that, in which processes of a lower level may come back.
     package var clusterLevel: Int64 { state.withLock { $0.clusterLevel } }
+
+    /// The lowest level of the processes that were registered at the last heartbeat. Unlike ``clusterLevel`` it rises at once, so that
+    /// it may be too high for the seconds in which processes come back after an outage: it decides only whether something is
+    /// sent that an older process refuses.
+    package var runningLevel: Int64 { state.withLock { $0.runningLevel } }
 
     /// Whether the process has joined; until then it does not serve.
     package var hasJoined: Bool { state.withLock { $0.since != nil } }
@@ -120,7 +126,10 @@ package final class ClusterInstance: Sendable {
         }
         // A process that is missing is at most one level below the highest of those that run: otherwise it was refused.
         let before = max(terms.level, levels.highest) - 1
-        state.withLock { $0 = State(since: since, clusterLevel: settled(levels, before: before)) }
+        state.withLock {
+            $0 = State(
+                since: since, clusterLevel: settled(levels, before: before), runningLevel: levels.least)
+        }
     }
 
     /// Renews the process's heartbeat and learns the cluster's level, until cancelled.
@@ -167,6 +176,7 @@ package final class ClusterInstance: Sendable {
 
     private func adopt(_ levels: Levels) {
         let changed: Int64? = state.withLock { state in
+            state.runningLevel = levels.least
             let level = settled(levels, before: state.clusterLevel)
             guard level != state.clusterLevel else { return nil }
             state.clusterLevel = level

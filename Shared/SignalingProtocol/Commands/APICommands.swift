@@ -3,6 +3,7 @@
 package struct GetAPIKey: ServiceCommand {
     package static let service = ServiceName.presence
     package static let operation = "api-key.get"
+    package static let level: Int64 = 2
     package typealias Reply = APIKey
     /// The key's id, ``APIKey/idDigits`` lower-case hexadecimal digits.
     package var id: String

@@ -2,6 +2,7 @@
 package struct BanUser: ServiceCommand {
     package static let service = ServiceName.presence
     package static let operation = "user.ban"
+    package static let level: Int64 = 2
     package typealias Reply = UserBan
     package var user: UserKey
     /// When the ban ends, in Unix seconds.
@@ -22,6 +23,7 @@ package struct BanUser: ServiceCommand {
 package struct GetBan: ServiceCommand {
     package static let service = ServiceName.presence
     package static let operation = "user.ban.get"
+    package static let level: Int64 = 2
     package typealias Reply = UserBan
     package var user: UserKey
 
@@ -34,6 +36,7 @@ package struct GetBan: ServiceCommand {
 package struct LiftBan: ServiceCommand {
     package static let service = ServiceName.presence
     package static let operation = "user.ban.lift"
+    package static let level: Int64 = 2
     package typealias Reply = Done
     package var user: UserKey
 
@@ -67,6 +70,7 @@ package struct UserBan: Equatable, Sendable {
 package struct RevokeTokens: ServiceCommand {
     package static let service = ServiceName.presence
     package static let operation = "user.tokens.revoke"
+    package static let level: Int64 = 2
     package typealias Reply = RevokedTokens
     package var user: UserKey
     /// In Unix seconds. Tokens that were revoked before stay so.
@@ -84,6 +88,7 @@ package struct RevokeTokens: ServiceCommand {
 package struct GetRevokedTokens: ServiceCommand {
     package static let service = ServiceName.presence
     package static let operation = "user.tokens.revoked"
+    package static let level: Int64 = 2
     package typealias Reply = RevokedTokens
     package var user: UserKey
 

@@ -52,6 +52,7 @@ package enum CallVerb: String, Sendable, CaseIterable {
 package struct FindCall: ServiceCommand {
     package static let service = ServiceName.invitation
     package static let operation = "call.find"
+    package static let level: Int64 = 2
     package typealias Reply = FoundCall
     package var user: UserKey
     /// The call's id.

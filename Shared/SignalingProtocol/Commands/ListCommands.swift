@@ -23,6 +23,7 @@ package struct ListRecords: ServiceCommand {
 
     package static let service = ServiceName.presence
     package static let operation = "records.list"
+    package static let level: Int64 = 2
     package typealias Reply = RecordPage
     package var list: List
     /// Whose records; nil for all apps.

@@ -13,6 +13,7 @@ package enum AttributeExpectation: Equatable, Sendable {
 package struct ChangeUserAttribute: ServiceCommand {
     package static let service = ServiceName.presence
     package static let operation = "user.attribute.change"
+    package static let level: Int64 = 2
     package typealias Reply = Done
     package var user: UserKey
     package var name: AttributeName
@@ -34,6 +35,7 @@ package struct ChangeUserAttribute: ServiceCommand {
 package struct ChangeChannelAttribute: ServiceCommand {
     package static let service = ServiceName.channelState
     package static let operation = "channel.attribute.set"
+    package static let level: Int64 = 2
     package typealias Reply = Done
     package var channel: ChannelKey
     /// The account that the members see as the one that made the change.
@@ -63,6 +65,7 @@ package struct ChangeChannelAttribute: ServiceCommand {
 package struct ListChannelAttributes: ServiceCommand {
     package static let service = ServiceName.channelState
     package static let operation = "channel.attribute.list"
+    package static let level: Int64 = 2
     package typealias Reply = AttributeList
     package var channel: ChannelKey
 

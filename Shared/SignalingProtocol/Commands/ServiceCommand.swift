@@ -8,6 +8,8 @@ package protocol ServiceCommand: Equatable, Sendable {
     static var service: ServiceName { get }
     /// The command's name on the stream, unique within the service, such as `session.open`.
     static var operation: String { get }
+    /// The level from which processes know the command; default 1. It is sent only while all running processes have it.
+    static var level: Int64 { get }
     /// What the command is about: the data that it reads or changes, or most of it.
     var subject: Subject { get }
     /// Whether the command is sent even when Redis is at `maxmemory`, because it frees memory or keeps something alive.
@@ -21,6 +23,9 @@ package protocol ServiceCommand: Equatable, Sendable {
 extension ServiceCommand {
     /// False: most commands are about data of the partition's slots.
     package static var goesToAnyPartition: Bool { false }
+    /// 1: known to all.
+    package static var level: Int64 { 1 }
+
     /// False: most commands may be refused when Redis is full.
     package var isVital: Bool { false }
 }

@@ -78,6 +78,9 @@ package struct MemberMirrorRow: Equatable, Sendable {
 
 /// The end of a channel, which no copy records: only webhooks tell it.
 package struct ChannelEndRow: Equatable, Sendable {
+    /// The level from which processes know the row.
+    package static let level: Int64 = 2
+
     /// The channel that has ended.
     package var channel: ChannelKey
     /// When, in microseconds of Redis' clock.

@@ -81,9 +81,10 @@ struct RedisGateway: Sendable {
     let subscriber: RedisSubscriber
     let sender: CommandSender
 
-    init(_ scene: RedisScene) async throws {
+    init(_ scene: RedisScene, level: Int64 = ClusterLevel.current) async throws {
         let id = GatewayID("gateway-\(SecureRandom.hex(bytes: 4))")
-        let sender = CommandSender(sender: .gateway(id), connection: scene.connection, logger: RedisScene.logger)
+        let sender = CommandSender(
+            sender: .gateway(id), connection: scene.connection, logger: RedisScene.logger, level: { level })
         let subscriber = RedisSubscriber(
             configuration: try scene.server.configuration, eventLoop: scene.eventLoop, logger: RedisScene.logger,
             callbacks: .init(

@@ -7,6 +7,8 @@ internal import SignalingWire
 struct MemberMirror: Sendable {
     /// Whether changes are recorded; default true.
     var isOn = true
+    /// Whether all running processes know the ends of channels.
+    var tellsEnds: @Sendable () -> Bool = { true }
     /// Decides to which stream a channel's changes go.
     var bus = BusLayout.single
 
@@ -25,8 +27,11 @@ struct MemberMirror: Sendable {
         return [recording(.member(row), of: channel)]
     }
 
-    /// The command that records a channel's end, for webhooks; none when mirrors are off.
-    func entries(end row: ChannelEndRow) -> [RedisCommand] { isOn ? [recording(.end(row), of: row.channel)] : [] }
+    /// The command that records a channel's end, for webhooks; none when mirrors are off, or when a process that would take it for
+    /// a malformed change of a member may read it.
+    func entries(end row: ChannelEndRow) -> [RedisCommand] {
+        isOn && tellsEnds() ? [recording(.end(row), of: row.channel)] : []
+    }
 
     private func recording(_ row: ChannelMirrorRow, of channel: ChannelKey) -> RedisCommand {
         MirrorStream.recording(row, for: .channelState, in: bus.partition(of: .channel(channel)))

@@ -13,6 +13,7 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
     case rateLimited = "rate_limited"
     case mailboxFull = "mailbox_full"
     case tooManyAttributes = "too_many_attributes"
+    case tooManyBans = "too_many_bans"
     case tooManyCalls = "too_many_calls"
     case memoryFull = "memory_full"
     case unavailable
@@ -27,7 +28,7 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
         case .forbidden: 403
         case .notFound: 404
         case .methodNotAllowed: 405
-        case .conflict, .mailboxFull, .tooManyAttributes, .tooManyCalls: 409
+        case .conflict, .mailboxFull, .tooManyAttributes, .tooManyBans, .tooManyCalls: 409
         case .bodyTooLarge: 413
         case .unsupportedMediaType: 415
         case .keyReused: 422
@@ -61,7 +62,9 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
             "The key or the channel has had its requests of this second, or the key has as many in progress as it may; try again after "
                 + "the seconds of `Retry-After`."
         case .mailboxFull: "As many messages wait for the receiver as may; they must be read first."
-        case .tooManyAttributes: "The owner has as many attributes, or as many bytes of them, as it may."
+        case .tooManyAttributes:
+            "The owner has as many attributes, or as many bytes of them, as it may; or as many users of the app have some as may."
+        case .tooManyBans: "The app has as many bans and revocations as it may: `bound` says how many."
         case .tooManyCalls:
             "A user has as many calls as it may, or it or the app as many to telephones, at once or in this minute."
         case .memoryFull: "The memory of Redis is nearly used up; nothing was done. Try again later."

@@ -32,11 +32,12 @@ package struct APIProblem: Error, Equatable, Sendable {
         let code: APIErrorCode =
             switch error.reason {
             case .timeout: .timeout
-            case .unavailable, .overloaded, .unknownOperation: .unavailable
+            case .unavailable, .overloaded, .unknownOperation, .clusterLevel: .unavailable
             case .memoryFull: .memoryFull
             case .rateLimited: .rateLimited
             case .mailboxFull: .mailboxFull
             case .tooManyAttributes: .tooManyAttributes
+            case .tooManyBans: .tooManyBans
             case .valueDiffers, .reinvite, .wrongState: .conflict
             case .unknownApp, .notBanned, .unknownCall, .callEnded: .notFound
             case .tooManyCalls, .tooManyNewCalls, .appCalls, .appNewCalls: .tooManyCalls
@@ -47,7 +48,14 @@ package struct APIProblem: Error, Equatable, Sendable {
             default: .failed
             }
         self.init(code, error.message)
-        if code == .rateLimited { retryAfter = 1 }
+        switch error.reason {
+        case .rateLimited: retryAfter = 1
+        case .overloaded: (retryAfter, bound) = (1, error.message)
+        // Processes tell each other their levels every 5 s.
+        case .clusterLevel: (retryAfter, bound) = (5, error.message)
+        case .tooManyAttributes, .tooManyBans: bound = error.message
+        default: break
+        }
         guard code == .invalidArgument else { return }
         bound = error.message
         field =

@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import Logging
 internal import RedisStore
 internal import WebhookClient
@@ -10,5 +11,7 @@ struct GatewayProcess: Sendable {
     let addressLimiter: AddressLimiter
     /// Makes the requests to apps' servers.
     var hooks = WebhookTransport()
+    /// The lowest level of the running processes, above which no command is sent.
+    var level: @Sendable () -> Int64 = { ClusterLevel.current }
     let logger: Logger
 }

@@ -105,7 +105,8 @@ actor GatewayShard {
             logger: logger)
         messages = MessageStore(connection: redis)
         mailboxes = MailboxBatch(connection: redis, gateway: id)
-        sender = CommandSender(sender: .gateway(id), connection: redis, logger: logger)
+        sender = CommandSender(
+            sender: .gateway(id), connection: redis, logger: logger, level: process.level)
         apps = AppDirectory(sender: sender)
         hooks = HookDesk(transport: process.hooks, eventLoop: eventLoop, logger: logger)
         environment = ShardEnvironment(configuration, redis: redis)

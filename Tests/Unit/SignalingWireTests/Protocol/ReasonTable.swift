@@ -13,7 +13,9 @@ enum ReasonTable {
         "logged_out": ofTheClient, "logout": ofTheClient, "closed": ofTheClient, "queue_full": ofTheClient,
         "failed": ofTheClient, "bad_event": ofTheCluster, "wrong_verb": ofTheCluster, "unknown_key": ofTheCluster,
         "value_differs": "only apps' servers say which value they expect",
-        "not_banned": "only apps' servers ask for bans", "invalid_key_parts": ofKeys,
+        "cluster_level": "only apps' servers send commands that are so new",
+        "not_banned": "only apps' servers ask for bans", "too_many_bans": "only apps' servers ban users",
+        "invalid_key_parts": ofKeys,
         "key_required": ofKeys, "malformed_key": ofKeys, "wrong_key": ofKeys, "key_expired": ofKeys,
     ]
 }
