@@ -61,6 +61,8 @@ package struct ServiceParts<Timer: ServiceTimer> {
     package var checks: [ReadinessCheck] = []
     /// Facts that `/healthz` shows.
     package var details: @Sendable () async -> [HealthDetail] = { [] }
+    /// Updates metrics before they are shown, besides those of the stores.
+    package var observe: @Sendable () async -> Void = {}
     /// The time limit of a graceful shutdown, after which the remaining parts are cancelled.
     package var shutdownDeadline = ServiceRunner.shutdownDeadline
 

@@ -76,7 +76,11 @@ package enum ServiceRuntime {
         let admission = ClusterAdmission(services, cluster: cluster, stores: stores, logger: logger)
         return ServiceAssembly(
             services: [admission], checks: stores.checks + [admission.readiness] + parts.checks,
-            details: { admission.details + (await parts.details()) }, observe: { await stores.observe() },
+            details: { admission.details + (await parts.details()) },
+            observe: {
+                await stores.observe()
+                await parts.observe()
+            },
             shutdownDeadline: parts.shutdownDeadline)
     }
 }

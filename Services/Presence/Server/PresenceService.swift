@@ -30,9 +30,15 @@ package struct PresenceService: ServiceDeclaration {
         let sessions = SessionHandler(
             functions: functions, ending: ending, logins: logins(pool), timers: resources.timers, logger: logger)
         let cache = UserAttributeCache(functions: functions, pool: pool)
-        var parts = ServiceParts<PresenceTimer>(commands: commands(sessions, cache, resources))
+        var router = commands(sessions, cache, resources)
+        addBans(to: &router, sessions, resources)
+        let lists = RecordLists.pool(like: pool, logger: logger)
+        addLists(to: &router, lists, resources.redis)
+        var parts = ServiceParts<PresenceTimer>(commands: router)
+        parts.background.append(FurtherConnections(lists))
+        parts.observe = { lists.observe() }
         let bans = BanCheck(store: BanStore(pool: pool), functions: functions)
-        parts.rounds.append(ServiceRound("presence-bans", every: .seconds(60), perform: bans.round))
+        parts.rounds.append(ServiceRound("presence-bans", every: .seconds(60), perform: { try await bans.round($0) }))
         let timers = PresenceTimerHandler(
             functions: functions, ending: ending, cache: cache,
             gateways: LostGateways(
@@ -88,14 +94,6 @@ package struct PresenceService: ServiceDeclaration {
         router.on(DetachSession.self, sessions.detach)
         router.on(CloseSession.self, sessions.close)
         router.on(DisconnectUser.self, sessions.disconnect)
-        let bans = BanHandler(
-            store: BanStore(pool: resources.pool), functions: sessions.functions, sessions: sessions,
-            logger: resources.logger)
-        router.on(BanUser.self, bans.ban)
-        router.on(GetBan.self, bans.find)
-        router.on(LiftBan.self, bans.lift)
-        router.on(RevokeTokens.self, bans.revokeTokens)
-        router.on(GetRevokedTokens.self, bans.findRevoked)
         router.on(QueryUserStatus.self, sessions.status)
         router.on(ReassertSessions.self, reassertion.reassert)
         router.on(SetUserAttribute.self, attributes.set)
@@ -107,9 +105,29 @@ package struct PresenceService: ServiceDeclaration {
         }
         let keys = APIKeyRegistry(store: APIKeyStore(pool: resources.pool))
         router.on(GetAPIKey.self) { command, _ async throws(SignalingError) in try await keys.key(command.id) }
-        let lists = RecordLists(store: RecordListStore(pool: resources.pool))
-        router.on(ListRecords.self) { command, _ async throws(SignalingError) in try await lists.page(command) }
         return router
+    }
+
+    private func addBans(
+        to router: inout CommandRouter, _ sessions: SessionHandler, _ resources: ServiceResources<PresenceTimer>
+    ) {
+        let bans = BanHandler(
+            store: BanStore(pool: resources.pool), functions: sessions.functions, sessions: sessions,
+            logger: resources.logger)
+        router.on(BanUser.self, bans.ban)
+        router.on(GetBan.self, bans.find)
+        router.on(LiftBan.self, bans.lift)
+        router.on(RevokeTokens.self, bans.revokeTokens)
+        router.on(GetRevokedTokens.self, bans.findRevoked)
+    }
+
+    private func addLists(to router: inout CommandRouter, _ pool: PostgresPool, _ redis: RedisCluster) {
+        let lists = RecordLists(pool: pool)
+        router.on(ListRecords.self) { command, context async throws(SignalingError) in
+            guard let deadline = context.deadline else { return try await lists.page(command, within: nil) }
+            let slot = redis.bus.partition(of: command.subject).slot
+            return try await lists.page(command, within: deadline - redis.time(ofSlot: slot))
+        }
     }
 }
 

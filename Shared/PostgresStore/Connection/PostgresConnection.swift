@@ -9,6 +9,7 @@ actor PostgresConnection {
     private let configuration: PostgresConfiguration
     private let logger: Logger
     private let hosts: PostgresHosts
+    private let metrics: PostgresMetrics
     /// Called when PostgreSQL cannot be reached or did not answer in time.
     private let onFailure: @Sendable (PostgresError) -> Void
     private var link: PostgresLink?
@@ -16,12 +17,13 @@ actor PostgresConnection {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     init(
-        configuration: PostgresConfiguration, hosts: PostgresHosts, logger: Logger,
+        configuration: PostgresConfiguration, hosts: PostgresHosts, metrics: PostgresMetrics, logger: Logger,
         onFailure: @escaping @Sendable (PostgresError) -> Void = { _ in }
     ) {
         self.configuration = configuration
         self.logger = logger
         self.hosts = hosts
+        self.metrics = metrics
         self.onFailure = onFailure
     }
 
@@ -73,13 +75,13 @@ actor PostgresConnection {
                 let longest = ContinuousClock.now + configuration.connectTimeout
                 let link = try PostgresLink(
                     configuration: configuration, host: host, until: min(longest, end ?? longest))
-                PostgresMetrics.shared.connects.increment()
+                metrics.connects.increment()
                 logger.debug("connected to PostgreSQL", metadata: ["host": "\(configuration.name(of: host))"])
                 hosts.succeeded(host)
                 self.link = link
                 return link
             } catch {
-                PostgresMetrics.shared.connectFailures.increment()
+                metrics.connectFailures.increment()
                 logger.warning(
                     "could not connect to PostgreSQL",
                     metadata: ["host": "\(configuration.name(of: host))", "error": "\(error)"])

@@ -64,6 +64,12 @@ package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertibl
     /// Whether a lock was not free in time, or the statement was ended because two waited for each other.
     package var isLockConflict: Bool { code == "55P03" || code == "40P01" }
 
+    /// Whether an app has stored as much of something as it may (migration 0031); the message says what, and the bound.
+    package var isBoundOfApp: Bool { code == "23H01" }
+
+    /// Whether the server ended the statement at its time limit; the connection can be used again.
+    package var isStatementTimeout: Bool { code == "57014" }
+
     /// Whether the server refused a write because its transactions are read-only: it is a standby, or about to become one.
     var isReadOnly: Bool { code == "25006" }
 

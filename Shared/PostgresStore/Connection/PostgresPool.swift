@@ -9,6 +9,13 @@ internal import Synchronization
 /// fail at once with ``PostgresError/Kind/closed`` (see ``PostgresBreaker``), and the pool probes it in the background until
 /// it answers.
 package final class PostgresPool: Sendable {
+    /// What a pool is for; each purpose has metrics of its own.
+    package enum Purpose: Sendable {
+        case general
+        /// Long lists, which must not delay other queries.
+        case lists
+    }
+
     private struct Waiter {
         var deadline: ContinuousClock.Instant
         var continuation: CheckedContinuation<Result<PostgresConnection, PostgresError>, Never>
@@ -26,18 +33,25 @@ package final class PostgresPool: Sendable {
     private let logger: Logger
     private let hosts: PostgresHosts
     private let state: Mutex<State>
-    private let metrics = PostgresMetrics.shared
+    private let metrics: PostgresMetrics
 
     /// Creates a pool; connections are opened when first used.
-    /// - Parameter connections: the number of connections, at least 1; default 2.
-    package init(configuration: PostgresConfiguration, connections: Int = 2, logger: Logger) {
+    /// - Parameters:
+    ///   - connections: the number of connections, at least 1; default 2.
+    ///   - purpose: under which metrics the pool counts; default ``Purpose/general``.
+    package init(
+        configuration: PostgresConfiguration, connections: Int = 2, purpose: Purpose = .general, logger: Logger
+    ) {
+        let metrics = PostgresMetrics.of(purpose)
+        self.metrics = metrics
         self.configuration = configuration
         self.logger = logger
         let hosts = PostgresHosts(count: configuration.hosts.count)
         self.hosts = hosts
         state = Mutex(State(idle: [], breaker: PostgresBreaker(longestPause: configuration.longestBackOff)))
         let idle = (0..<max(1, connections)).map { _ in
-            PostgresConnection(configuration: configuration, hosts: hosts, logger: logger) { [weak self] in
+            PostgresConnection(configuration: configuration, hosts: hosts, metrics: metrics, logger: logger) {
+                [weak self] in
                 self?.failed($0)
             }
         }
@@ -177,8 +191,8 @@ extension PostgresPool {
         for waiter in waiters { waiter.continuation.resume(returning: .failure(failure)) }
         // A separate task, so that the query that met the failure need not wait for the probes. It ends when a probe
         // succeeds or the pool is closed.
-        Task { [weak self, configuration, hosts, logger] in
-            let probe = PostgresConnection(configuration: configuration, hosts: hosts, logger: logger)
+        Task { [weak self, configuration, hosts, metrics, logger] in
+            let probe = PostgresConnection(configuration: configuration, hosts: hosts, metrics: metrics, logger: logger)
             var next = action
             while case .probe(let pause) = next {
                 if pause > .zero { try? await Task.sleep(for: pause * Double.random(in: 0.5...1)) }

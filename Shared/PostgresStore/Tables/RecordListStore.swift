@@ -7,14 +7,14 @@ package struct RecordListStore: Sendable {
     /// Works on the database of `pool`.
     package init(pool: PostgresPool) { self.pool = pool }
 
-    /// Reads a page.
+    /// Reads a page, within the pool's ``PostgresConfiguration/queryTimeout``.
     /// - Throws: ``PostgresError``.
     package func page(_ request: ListRecords) async throws(PostgresError) -> RecordPage {
         let (sql, parameters) = Self.statement(for: request)
         var records: [String] = []
         var last: String?
         // One row more than asked for tells whether there is a next page.
-        for row in try await pool.query(sql, parameters, within: pool.configuration.actTimeout) {
+        for row in try await pool.query(sql, parameters) {
             guard records.count < request.limit || request.list == .usage else {
                 return RecordPage(records: Self.array(records), next: last)
             }
