@@ -61,6 +61,7 @@ struct Migration: Equatable, Sendable {
         Migration(28, "0028_before_hooks", PackageResources._028_before_hooks_sql),
         Migration(29, "0029_operators_indexes", PackageResources._029_operators_indexes_sql),
         Migration(30, "0030_hook_options", PackageResources._030_hook_options_sql),
+        Migration(31, "0031_stored_by_app", PackageResources._031_stored_by_app_sql),
     ]
 
     /// The names of the tables, views, sequences, functions and types that these files make. The partitions that functions of theirs

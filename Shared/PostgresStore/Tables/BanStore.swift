@@ -30,6 +30,7 @@ package struct BanStore: Sendable {
 
     /// Bans a user until a time in Unix seconds; replaces an earlier ban.
     /// - Returns: nil when the app does not exist.
+    /// - Throws: an error with ``PostgresError/isBoundOfApp`` when the app has as many bans and revocations as it may.
     package func set(_ user: UserKey, until: Int64, reason: String) async throws(PostgresError) -> Entry? {
         let rows = try await pool.query(
             """
@@ -54,19 +55,32 @@ package struct BanStore: Sendable {
 
     /// Ends a user's ban. Its row stays until ``prune(limit:)``, so that Redis is told of the end again should it lose it.
     /// A user without a row gets one, because its lock orders this and a first ban that is being written meanwhile.
-    /// - Returns: the row, with a version above those of all bans of the user before; also when the app does not exist.
+    /// - Returns: the row, with a version above those of all bans of the user before; also when the app does not exist, or has as
+    ///   many bans as it may and none of the user: no first ban can be on its way then.
     package func lift(_ user: UserKey) async throws(PostgresError) -> Entry {
+        do throws(PostgresError) {
+            return try await lift(user, isFull: false)
+        } catch {
+            guard error.isBoundOfApp else { throw error }
+            return try await lift(user, isFull: true)
+        }
+    }
+
+    /// - Parameter isFull: whether a row that is not there cannot be added.
+    private func lift(_ user: UserKey, isFull: Bool) async throws(PostgresError) -> Entry {
         let rows = try await pool.query(
             """
             WITH lifted AS (
                 INSERT INTO user_bans AS b (app, account, until, version)
                 SELECT $1, $2, now(), \(Self.now) WHERE EXISTS (SELECT FROM apps WHERE id = $1)
+                    AND (NOT $3 OR EXISTS (SELECT FROM user_bans WHERE app = $1 AND account = $2))
                 ON CONFLICT (app, account) DO UPDATE SET until = least(b.until, now()),
                     version = greatest(b.version + 1, EXCLUDED.version)
                 RETURNING *)
             SELECT \(Self.columns) FROM lifted UNION ALL
             SELECT $1, $2, 0, '', 0, \(Self.now), 0, false WHERE NOT EXISTS (SELECT FROM lifted)
-            """, [.text(user.app.rawValue), .text(user.account.rawValue)], within: pool.configuration.changeTimeout)
+            """, [.text(user.app.rawValue), .text(user.account.rawValue), .bool(isFull)],
+            within: pool.configuration.changeTimeout)
         guard let row = rows.first, let entry = try Self.entry(row) else {
             throw PostgresError(.shape, "no version was returned")
         }
@@ -75,6 +89,7 @@ package struct BanStore: Sendable {
 
     /// Revokes a user's login tokens that end at a time in Unix seconds or earlier, and those that were revoked before.
     /// - Returns: nil when the app does not exist.
+    /// - Throws: as ``set(_:until:reason:)``.
     package func revokeTokens(of user: UserKey, until: Int64) async throws(PostgresError) -> Entry? {
         let rows = try await pool.query(
             """
@@ -110,15 +125,32 @@ package struct BanStore: Sendable {
         return try Self.entries(rows)
     }
 
-    /// Bans, also those whose time was over less than a day ago, sorted by user.
-    /// - Parameter last: the last user of the previous page; nil for the first page.
-    package func recent(after last: UserKey?, limit: Int) async throws(PostgresError) -> [Entry] {
+    /// The apps that have bans, or had some less than a day ago.
+    package func apps() async throws(PostgresError) -> [AppID] {
+        var apps: [AppID] = []
+        for row in try await pool.query("SELECT app FROM app_stored WHERE kind = 'bans' ORDER BY app") {
+            // A name that no service could have written is passed over, as its bans are.
+            if let app = try? AppID(try row.string("app")) { apps.append(app) }
+        }
+        return apps
+    }
+
+    /// Bans of several apps, also those whose time was over less than a day ago, by account.
+    /// - Parameters:
+    ///   - places: of each app, the last account of the previous page; empty for the first page.
+    ///   - limit: the largest number of bans of each app.
+    package func recent(
+        after places: [(app: AppID, last: String)], limit: Int
+    ) async throws(PostgresError) -> [Entry] {
         let rows = try await pool.query(
             """
-            SELECT \(Self.columns) FROM user_bans WHERE (app, account) > ($1::text, $2::text)
-            ORDER BY app, account LIMIT $3::bigint
+            SELECT \(Self.columns) FROM unnest($1::text[], $2::text[]) AS i(of_app, last)
+            CROSS JOIN LATERAL (
+                SELECT * FROM user_bans b WHERE b.app = i.of_app COLLATE "C" AND b.account > i.last COLLATE "C"
+                ORDER BY b.account LIMIT $3::bigint) b
+            ORDER BY app, account
             """,
-            [.text(last?.app.rawValue ?? ""), .text(last?.account.rawValue ?? ""), .int(Int64(limit))])
+            [.texts(places.map(\.app.rawValue)), .texts(places.map(\.last)), .int(Int64(limit))])
         return try Self.entries(rows)
     }
 

@@ -113,26 +113,26 @@ import Testing
         _ = try await store.set(users[1], until: Self.year, reason: "")
         _ = try await store.set(users[2], until: 1, reason: "over")
         #expect(try await store.find(users[2]) == nil)
-        #expect(try await store.recent(after: nil, limit: 1) == [second])
-        #expect(try await store.recent(after: users[0], limit: 5).map(\.holds) == [true, false])
+        #expect(try await store.recent(after: [(app, "")], limit: 1) == [second])
+        #expect(try await store.recent(after: [(app, "x")], limit: 5).map(\.holds) == [true, false])
         let logins = try await UserStore(pool: pool).logins(of: users)
         #expect(logins.map(\.bannedUntil) == [Self.year + 1, Self.year, nil])
         #expect(try await store.prune(limit: 5) == 1)
         let lifted = try await store.lift(users[0])
         #expect(lifted.version > second.version)
         #expect(try await store.find(users[0]) == nil)
-        #expect(try await store.recent(after: nil, limit: 1).map(\.version) == [lifted.version])
-        #expect(try await store.recent(after: nil, limit: 1).map(\.holds) == [false])
+        #expect(try await store.recent(after: [(app, "")], limit: 1).map(\.version) == [lifted.version])
+        #expect(try await store.recent(after: [(app, "")], limit: 1).map(\.holds) == [false])
         // A user who was not banned gets a row too, which stays for a day.
         let absent = try await store.lift(users[2])
         #expect(absent.version > lifted.version && !absent.holds && absent.tokensUntil == 0)
         #expect(try await store.prune(limit: 5) == 0)
-        #expect(try await store.recent(after: users[1], limit: 5) == [absent])
+        #expect(try await store.recent(after: [(app, "y")], limit: 5) == [absent])
         #expect(try await store.find(users[2]) == nil)
         #expect(try await UserStore(pool: pool).logins(of: [users[0]]).map(\.bannedUntil) == [nil])
         // Those of an app go with it.
         #expect(try await AppStore(pool: pool).remove(app))
-        #expect(try await store.recent(after: nil, limit: 5).isEmpty)
+        #expect(try await store.recent(after: [(app, "")], limit: 5).isEmpty)
     }
 
     @Test func revocationsAreKeptWithBans() async throws {
@@ -161,6 +161,6 @@ import Testing
         // What has no effect any more goes.
         _ = try await store.revokeTokens(of: users[2], until: 5)
         #expect(try await store.prune(limit: 5) == 1)
-        #expect(try await store.recent(after: nil, limit: 5).map(\.user) == Array(users[...1]))
+        #expect(try await store.recent(after: [(app, "")], limit: 5).map(\.user) == Array(users[...1]))
     }
 }

@@ -91,7 +91,9 @@ struct UserAttributeHandler: Sendable {
             case .value(let value): version = try await store.changeUserAttribute(change, if: value)
             }
         } catch {
-            throw error.signaling
+            guard error.isBoundOfApp else { throw error.signaling }
+            PresenceMetrics.shared.attributeOwnersRefused.increment()
+            throw SignalingError(.largeParameter, .tooManyAttributes, error.message)
         }
         guard let version else { throw .valueDiffers }
         return version

@@ -1,31 +1,41 @@
 internal import ClusterState
 internal import PostgresStore
+internal import PresenceLogic
 internal import RedisStore
 internal import SignalingProtocol
 
 /// Sees to it that bans and their ends hold after Redis has lost data, and deletes those that are long over. Users
 /// whose master is away are left to a later round.
-struct BanCheck: Sendable {
-    /// Bans that are checked in one pipeline, and pruned in one statement.
-    private static let page = 500
+actor BanCheck {
+    /// Bans that are pruned in one statement.
+    private static let pruned = 500
     /// The pause between two pages.
     private static let pause = Duration.milliseconds(100)
+    /// How long a round checks bans; what is left is checked by the next.
+    private static let patience = Duration.seconds(30)
 
-    let store: BanStore
-    let functions: PresenceFunctions
+    private let store: BanStore
+    private let functions: PresenceFunctions
+    private var turns = BanTurns()
+
+    init(store: BanStore, functions: PresenceFunctions) {
+        self.store = store
+        self.functions = functions
+    }
 
     /// Writes to Redis again what it has lost of bans and their ends, and ends the sessions that have been opened meanwhile.
-    func round(_ renew: () async throws -> Void) async throws {
-        while try await store.prune(limit: Self.page) == Self.page { try await renew() }
-        var last: UserKey?
-        repeat {
-            let entries = try await store.recent(after: last, limit: Self.page)
+    func round(_ renew: @Sendable () async throws -> Void) async throws {
+        while try await store.prune(limit: Self.pruned) == Self.pruned { try await renew() }
+        turns.begin(try await store.apps())
+        let end = ContinuousClock.now + Self.patience
+        while let page = turns.next, ContinuousClock.now < end {
+            let entries = try await store.recent(after: page.places.map { ($0.app, $0.last) }, limit: page.limit)
             try await note(entries)
             try await endSessions(of: entries.filter(\.holds))
-            last = entries.count == Self.page ? entries.last?.user : nil
+            turns.checked(page, Dictionary(grouping: entries, by: \.user.app).mapValues { $0.map(\.user.account) })
             try await renew()
-            if last != nil { try await Task.sleep(for: Self.pause) }
-        } while last != nil
+            if turns.next != nil { try await Task.sleep(for: Self.pause) }
+        }
     }
 
     /// Writes the bans that Redis has lost. Where it does not know the user's number, logins read the ban with the number, and

@@ -20,7 +20,7 @@ struct BanHandler: Sendable {
         do throws(PostgresError) {
             entry = try await store.set(command.user, until: command.until, reason: command.reason)
         } catch {
-            throw error.signaling
+            throw Self.refusal(error)
         }
         guard let entry else { throw SignalingError(.loginRejected, .unknownApp, "there is no app with that id") }
         _ = try await functions.redis.answer(to: Self.noting(entry))
@@ -62,7 +62,7 @@ struct BanHandler: Sendable {
         do throws(PostgresError) {
             entry = try await store.revokeTokens(of: command.user, until: command.until)
         } catch {
-            throw error.signaling
+            throw Self.refusal(error)
         }
         guard let entry else { throw SignalingError(.loginRejected, .unknownApp, "there is no app with that id") }
         _ = try await functions.redis.answer(to: Self.noting(entry))
@@ -82,6 +82,12 @@ struct BanHandler: Sendable {
         } catch {
             throw error.signaling
         }
+    }
+
+    private static func refusal(_ error: PostgresError) -> SignalingError {
+        guard error.isBoundOfApp else { return error.signaling }
+        PresenceMetrics.shared.bansRefused.increment()
+        return SignalingError(.failed, .tooManyBans, "\(error.message); those that are over count for a day")
     }
 
     static func noting(_ entry: BanStore.Entry) -> RedisCommand {
