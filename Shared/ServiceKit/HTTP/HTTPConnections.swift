@@ -16,8 +16,9 @@ final class HTTPConnections: Sendable {
     private let state = Mutex(State())
 
     init(bound: Int) {
-        // Declares it.
+        // Declares them.
         _ = Self.refused
+        HTTPHeadBound.declare()
         self.bound = bound
     }
 

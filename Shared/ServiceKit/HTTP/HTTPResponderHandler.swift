@@ -68,6 +68,7 @@ package final class HTTPResponderHandler: ChannelInboundHandler, RemovableChanne
     }
 
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        HTTPHeadBound.note(error)
         if !isHarmless(error) { context.close(promise: nil) }
     }
 

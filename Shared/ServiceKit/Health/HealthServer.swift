@@ -65,7 +65,8 @@ package struct HealthServer: Service {
                     guard connections.admit(channel) else { throw ChannelError.operationUnsupported }
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(IdleStateHandler(allTimeout: TimeAmount(Self.idleTimeout)))
-                    try pipeline.configureHTTPServerPipeline()
+                    try pipeline.configureHTTPServerPipeline(
+                        withEncoderConfiguration: .init(), withDecoderLimitConfiguration: HTTPHeadBound.limits)
                     try pipeline.addHandler(HTTPResponderHandler(responder, persistence: .asRequested))
                 }
             }

@@ -75,6 +75,25 @@ struct HealthServerTests {
         }
     }
 
+    @Test("A head beyond the bound is refused while it arrives", .timeLimit(.minutes(1)))
+    func largeHeads() async throws {
+        try await serving { port in
+            // None of them ends.
+            for unfinished in [
+                "X: " + String(repeating: "x", count: 9 * 1024),
+                (1...5).map { "X\($0): " + String(repeating: "x", count: 4 * 1024) + "\r\n" }.joined(),
+                (1...65).map { "X\($0): x\r\n" }.joined(),
+            ] {
+                let answer = try await exchange(port, "GET /healthz HTTP/1.1\r\n" + unfinished)
+                #expect(answer.hasPrefix("HTTP/1.1 400 "))
+            }
+            let usual = (1...60).map { "X\($0): " + String(repeating: "x", count: 200) + "\r\n" }.joined()
+            let answer = try await exchange(
+                port, "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\(usual)\r\n")
+            #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        }
+    }
+
     @Test("A connection that says nothing does not keep others from being answered", .timeLimit(.minutes(1)))
     func severalConnections() async throws {
         try await serving { port in

@@ -130,7 +130,8 @@ struct PublicListener: Sendable {
                 }
             ),
             // Every outbound header is written by this process.
-            withOutboundHeaderValidation: false)
+            withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
+            withDecoderLimitConfiguration: HTTPHeadBound.limits)
         // Also answers requests that the upgrader refused.
         let answering = HTTPResponderHandler(
             PublicResponder(discovery: discovery), persistence: .oneRequest(within: Self.handshakeTimeout),
