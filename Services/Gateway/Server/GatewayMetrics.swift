@@ -16,7 +16,7 @@ struct GatewayMetrics: Sendable {
     let loginFailures = Counter("heliograph_gateway_login_failures_total", "Logins and resumes that were refused.")
     let loginsLimited = Counter(
         "heliograph_gateway_logins_limited_total",
-        "Logins refused because too many logins from their address had failed.")
+        "Logins and resumes refused because too many from their address had failed.")
     let refused = Counter(
         "heliograph_gateway_connections_refused_total", "Connections refused because the gateway had too many clients.")
     let timedOut = Counter(
@@ -62,6 +62,9 @@ struct GatewayMetrics: Sendable {
         "heliograph_gateway_pending_requests", "Commands to services that wait for their replies.")
     let detaches = Gauge(
         "heliograph_gateway_detaches_waiting", "Lost connections of which presence has yet to be told.")
+    let detachesDropped = Counter(
+        "heliograph_gateway_detaches_dropped_total",
+        "Failed logins and resumes that presence was not asked to undo, because too many waited for that.")
     let callFailures = Counter("heliograph_gateway_call_failures_total", "Calls answered with an error.")
     let overdue = Counter(
         "heliograph_gateway_calls_overdue_total", "Calls whose deadline passed before their turn came.")
@@ -77,6 +80,9 @@ struct GatewayMetrics: Sendable {
     let pauses = Counter(
         "heliograph_gateway_reading_paused_total",
         "Times that reading from a client stopped because its output or calls were queued.")
+    let inputPaced = Counter(
+        "heliograph_gateway_input_paced_total",
+        "Times that a client's frames had to wait because it sent too many pings or calls that are refused.")
     let specialRefused = Counter(
         "heliograph_gateway_special_channel_refusals_total",
         "Messages to special channels, and joins of closed ones, that were refused.")

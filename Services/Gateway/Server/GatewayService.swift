@@ -15,6 +15,9 @@ internal import WebhookClient
 /// without ending their sessions.
 package final class GatewayService: Service {
     private static let sweepPause = Duration.seconds(5)
+    /// The most characters of the instance's name in the shards' ids: with the numbers behind it, a session's id must fit
+    /// into ``SignalingProtocol/Line/sessionBytes``.
+    private static let nameLength = 32
     private static let appPause = Duration.seconds(30)
     private static let comparisonPause = Duration.seconds(60)
     private static let drainSteps = 20
@@ -54,7 +57,8 @@ package final class GatewayService: Service {
         EventLoopLag.watch(group)
         // The id is new for each run, because a restarted gateway must not be taken for the previous one. It has no
         // dots, because it becomes part of lines, whose fields are separated by dots.
-        let run = "\(instance.filter { $0.isLetter || $0.isNumber })-\(SecureRandom.hex(bytes: 4))"
+        let name = instance.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }.prefix(Self.nameLength)
+        let run = "\(name)-\(SecureRandom.hex(bytes: 4))"
         let hooks = try WebhookTransport(
             authorityFile: configuration.hooksAuthorityFile, addressesKeptFor: Self.addressesKept)
         self.hooks = hooks

@@ -14,7 +14,8 @@ package struct PhonePolicy: Equatable, Sendable {
         case listed([String])
     }
 
-    /// Prefixes of the numbers that users may call, compared as dialled: a `+` counts as a character.
+    /// Prefixes of the numbers that users may call, compared as dialled: a `+` counts as a character. What is no number may
+    /// be called only if it is listed as a whole.
     package var callees = Numbers.unsaid
     /// Caller ids (`srcNum`) allowed besides the account's own numbers and the trunk's user: whole numbers, or prefixes that
     /// end in `*`.
@@ -36,12 +37,15 @@ package struct PhonePolicy: Equatable, Sendable {
     /// Whether users may call a number.
     /// - Parameters:
     ///   - name: the unescaped user part of the dialled URI.
+    ///   - isNumber: whether all of it is a telephone number. A prefix says nothing about the rest of other names, which some
+    ///     telephone systems read as several numbers.
     ///   - isOpen: whether the app accepts logins without a token.
-    package func allowsCallee(_ name: String, isOpen: Bool) -> Bool {
+    package func allowsCallee(_ name: String, isNumber: Bool, isOpen: Bool) -> Bool {
         switch callees {
         case .unsaid: !isOpen
         case .any: true
-        case .listed(let starts): starts.contains { name.utf8.starts(with: $0.utf8) }
+        case .listed(let entries):
+            entries.contains { isNumber ? name.utf8.starts(with: $0.utf8) : name.utf8.elementsEqual($0.utf8) }
         }
     }
 

@@ -103,7 +103,10 @@ package enum ServiceMain {
 
     /// Ends the process without the exit handlers of libraries: after an error, a thread may still be connecting to
     /// PostgreSQL, and libkrb5, which libpq uses there, aborts the process when it is called after its own handler.
-    private static func endAtOnce(_ status: Int32) -> Never { _exit(status) }
+    private static func endAtOnce(_ status: Int32) -> Never {
+        LogBootstrap.flush()
+        _exit(status)
+    }
 
     private static func complain(_ line: String) {
         let bytes = Array("\(line.replacing("\n", with: " "))\n".utf8)

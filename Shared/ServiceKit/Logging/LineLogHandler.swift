@@ -29,5 +29,7 @@ struct LineLogHandler: LogHandler {
         let line = LogLine(
             time: Timestamp.now, level: event.level, label: label, message: event.message.description, metadata: all)
         output.append(line.bytes(format))
+        // The process may end at once.
+        if event.level == .critical { output.flush() }
     }
 }

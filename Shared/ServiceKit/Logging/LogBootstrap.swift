@@ -14,4 +14,7 @@ package enum LogBootstrap {
         logger[metadataKey: "instance"] = .string(configuration.instance)
         return logger
     }
+
+    /// Returns when everything that was logged is written; needed only before an end without exit handlers.
+    static func flush() { LogOutput.standardOutput.flush() }
 }

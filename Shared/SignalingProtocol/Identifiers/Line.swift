@@ -7,7 +7,7 @@ package struct Line: Hashable, Sendable {
     package let user: UserKey
     /// The session's id.
     package let session: SessionID
-    /// Unguessable visible ASCII without dots.
+    /// 32 hexadecimal digits in lower case, unguessable.
     package let secret: String
 
     /// Creates the line of a new session.
@@ -17,14 +17,20 @@ package struct Line: Hashable, Sendable {
         self.secret = secret
     }
 
-    /// Parses a line that a client sent.
+    /// The most bytes that a session's id in a line may have.
+    package static let sessionBytes = 64
+    /// The random bytes of a secret, each of them two digits.
+    package static let secretBytes = 16
+
+    /// Parses a line that a client sent. Only what a gateway may have made is accepted, because a line that does not exist
+    /// costs the cluster a command.
     /// - Throws: `SignalingError` (``SignalingCode/notLoggedIn``, `bad_line`) when the text does not have the form of a
     ///   line.
     package init(wire: String) throws(SignalingError) {
         let parts = wire.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }
         let bad = SignalingError(.notLoggedIn, .badLine, "the line is malformed")
-        guard parts.count == 4, !parts[0].isEmpty, !parts[1].isEmpty,
+        guard parts.count == 4, Self.isSession(parts[0]), Self.isSecret(parts[1]),
             let app = PercentEscape.unescape(parts[2]), let account = PercentEscape.unescape(parts[3])
         else { throw bad }
         do {
@@ -34,6 +40,15 @@ package struct Line: Hashable, Sendable {
         }
         session = SessionID(parts[0])
         secret = parts[1]
+    }
+
+    private static func isSession(_ text: String) -> Bool {
+        (1...sessionBytes).contains(text.utf8.count) && text.isVisibleASCII && !PercentEscape.hasSeparators(text)
+    }
+
+    private static func isSecret(_ text: String) -> Bool {
+        text.utf8.count == 2 * secretBytes
+            && text.utf8.allSatisfy { Hex.value(of: $0) != nil && !(UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0) }
     }
 
     /// The line as clients send it.

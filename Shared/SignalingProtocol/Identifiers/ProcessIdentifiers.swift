@@ -34,7 +34,7 @@ package enum AskerID: Hashable, Sendable {
 
 /// The public id of one login, unique in the cluster. Unlike the ``Line``, it may appear in logs and events.
 package struct SessionID: ByteIdentifier {
-    /// Visible ASCII without spaces.
+    /// Visible ASCII without spaces and separators, at most ``Line/sessionBytes``.
     package let rawValue: String
 
     /// Uses an id that one of our own processes made; it is not validated.

@@ -2,9 +2,12 @@
 package enum PercentEscape {
     /// Escapes the bytes that separate fields in the cluster's own keys and lines: `%`, `:`, `{`, `}`, `.`, space.
     package static func escape(_ text: String) -> String {
-        guard text.utf8.contains(where: isSeparator) else { return text }
+        guard hasSeparators(text) else { return text }
         return escape(text) { !isSeparator($0) }
     }
+
+    /// Whether the text has any of these bytes.
+    static func hasSeparators(_ text: String) -> Bool { text.utf8.contains(where: isSeparator) }
 
     /// Escapes all bytes except those to keep, with upper-case digits.
     package static func escape(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {

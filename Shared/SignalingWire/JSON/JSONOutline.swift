@@ -114,10 +114,53 @@ struct JSONOutline {
     func isString(_ place: Place, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let entry = entries[place.index]
         guard entry.kind == .string else { return false }
-        guard !entry.hasEscapes else { return value(at: place).string.map { $0.utf8.elementsEqual(text) } ?? false }
+        guard !entry.hasEscapes else { return isEscaped(place, text) }
         // Between the quotes.
         guard entry.end - entry.start - 2 == text.count, let base = text.baseAddress else { return false }
         return memcmp(bytes.baseAddress.map { $0 + entry.start + 1 } ?? base, base, text.count) == 0
+    }
+
+    /// Whether a string with escapes is a string of these bytes. Compared in place: a call with thousands of names is looked
+    /// through once for each argument, and must not cost a decoded string each time.
+    private func isEscaped(_ place: Place, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let entry = entries[place.index]
+        // Between the quotes.
+        var (index, end, position) = (entry.start + 1, entry.end - 1, 0)
+        while index < end {
+            guard position < text.count else { return false }
+            var byte = bytes[index]
+            if byte == UInt8(ascii: "\\") {
+                guard let escaped = asciiEscape(at: &index) else {
+                    // An escape of more than one byte. Decoded only where the text has such a character too.
+                    guard text[position] >= 0x80 else { return false }
+                    return value(at: place).string.map { $0.utf8.elementsEqual(text) } ?? false
+                }
+                byte = escaped
+            } else {
+                index += 1
+            }
+            guard byte == text[position] else { return false }
+            position += 1
+        }
+        return position == text.count
+    }
+
+    /// Reads an escape, which the outline's pass has validated, and moves behind it; nil if it is not one of ASCII.
+    private func asciiEscape(at index: inout Int) -> UInt8? {
+        let letter = bytes[index + 1]
+        defer { index += letter == UInt8(ascii: "u") ? 6 : 2 }
+        switch letter {
+        case UInt8(ascii: "u"):
+            var scalar = 0
+            for digit in bytes[index + 2..<index + 6] { scalar = scalar << 4 | Int(Hex.value(of: digit) ?? 0) }
+            return scalar < 0x80 ? UInt8(scalar) : nil
+        case UInt8(ascii: "b"): return 0x08
+        case UInt8(ascii: "f"): return 0x0C
+        case UInt8(ascii: "n"): return 0x0A
+        case UInt8(ascii: "r"): return 0x0D
+        case UInt8(ascii: "t"): return 0x09
+        default: return letter
+        }
     }
 
     /// The raw text of a value.

@@ -12,7 +12,7 @@ import WebSocketWire
 /// A client's connection over NIO's testing channel, at a shard without Redis; the test supplies the services' answers.
 final class EmbeddedClient: Sendable {
     static let session = SessionID("s-1")
-    static let line = "s-1.secret.app.alice"
+    static let line = "s-1.0123456789abcdef0123456789abcdef.app.alice"
     static let login = #"["login",{"vid":"app","account":"alice","token":"_no_need_token","device":"d"}]"#
     static let lineLogin = #"["line_login",{"line":"\#(line)"}]"#
 
@@ -71,7 +71,10 @@ final class EmbeddedClient: Sendable {
     }
 
     /// Receives these texts from the client, all in one read.
-    func says(_ texts: String...) async throws {
+    func says(_ texts: String...) async throws { try await says(texts) }
+
+    /// Receives these texts from the client, all in one read.
+    func says(_ texts: [String]) async throws {
         var bytes = ByteBuffer()
         for text in texts { bytes.writeImmutableBuffer(Self.frame(0x81, text)) }
         try await channel.writeInbound(bytes)

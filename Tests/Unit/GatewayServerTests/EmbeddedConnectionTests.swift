@@ -4,6 +4,7 @@ import RedisStore
 import SignalingProtocol
 import SignalingWire
 import Synchronization
+import TestKit
 import Testing
 
 @testable import GatewayServer
@@ -29,6 +30,47 @@ import Testing
         try await client.says(second)
         #expect(try await client.told().map { $0.contains("already_logged_in") } == [true])
         #expect(client.isOpen)
+    }
+
+    // MARK: - Pace
+
+    private static let ping = #"["ping",1]"#
+
+    @Test func tooManyPingsBeforeTheLoginWait() async throws {
+        let client = try await Client()
+        let sent = FramePace.freshBurst + 10
+        try await client.says([String](repeating: Self.ping, count: sent))
+        var told = try await client.told().count
+        // Those that were due while the machine was slow.
+        #expect((FramePace.freshBurst..<sent).contains(told))
+        #expect(client.readings == [false])
+        try await waitUntil("all are answered") {
+            await client.pass(.milliseconds(500))
+            told += try await client.told().count
+            return told == sent ? nil : "\(told) are"
+        }
+        #expect(client.readings == [false, true] && client.isOpen)
+    }
+
+    @Test func whoFloodsBeforeTheLoginIsCutOff() async throws {
+        let client = try await Client()
+        let count = FramePace.freshBurst + 2 * Limits.loginFrameBytes / Self.ping.utf8.count
+        try await client.says([String](repeating: Self.ping, count: count))
+        #expect(!client.isOpen)
+    }
+
+    @Test func aSessionMaySendMore() async throws {
+        let client = try await Client()
+        try await client.says(Client.login)
+        try await client.appIsKnown()
+        try await client.sessionIsOpened()
+        _ = try await client.told()
+        try await client.says([String](repeating: Self.ping, count: FramePace.burst))
+        #expect(try await client.told().count == FramePace.burst && client.readings == [])
+        // Malformed calls, which are answered behind the read of the mailbox, count too.
+        let call = #"["call2",["nothing",1,{}]]"#
+        try await client.says([String](repeating: call, count: FramePace.burst))
+        #expect(client.readings == [false] && client.isOpen)
     }
 
     // MARK: - Errors of the program

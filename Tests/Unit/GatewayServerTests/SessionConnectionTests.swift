@@ -13,7 +13,7 @@ import WebSocketWire
     private static let upgrade = Gateway.request(path: "/")
     private static let session = SessionID("s-1")
 
-    private static let line = "s-1.secret.app.alice"
+    private static let line = "s-1.0123456789abcdef0123456789abcdef.app.alice"
 
     private static func frame(_ json: String) -> SessionEvent {
         guard let frame = try? ClientFrame(decoding: Array(json.utf8), line: line) else {

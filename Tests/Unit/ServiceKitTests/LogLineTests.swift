@@ -57,4 +57,22 @@ struct LogLineTests {
         #expect(all.count == 1)
         #expect(all.first?.hasSuffix(" info seen account=a service=presence\n") == true)
     }
+
+    @Test("Lines are written elsewhere, in their order; what exceeds the bound while nobody reads is dropped")
+    func queue() {
+        let (lines, later) = (Mutex<[String]>([]), Mutex<[@Sendable () -> Void]>([]))
+        let output = LogOutput(
+            bound: 10, on: { work in later.withLock { $0.append(work) } },
+            { line in lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } })
+        for line in ["first", "other", "more", "x"] { output.append(Array(line.utf8)) }
+        #expect(lines.withLock { $0 } == [], "the caller does not write")
+        let works = later.withLock { $0 }
+        #expect(works.count == 1)
+        for work in works { work() }
+        #expect(lines.withLock { $0 } == ["first", "other"])
+        output.append(Array("again".utf8))
+        #expect(later.withLock { $0.count } == 2)
+        output.flush()
+        #expect(lines.withLock { $0 } == ["first", "other", "again"])
+    }
 }

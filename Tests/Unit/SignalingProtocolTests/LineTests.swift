@@ -2,6 +2,13 @@ import SignalingProtocol
 import Testing
 
 @Suite struct LineTests {
+    private static let secret = "0123456789abcdef0123456789abcdef"
+
+    @Test(arguments: ["s", "gateway1-01ab23cd-0-1z", String(repeating: "s", count: 64)])
+    func whatAGatewayMakesIsRead(session: String) throws {
+        #expect(try Line(wire: "\(session).\(Self.secret).app.anna").session == SessionID(session))
+    }
+
     @Test(arguments: [
         "anna", "a.b.c", "a:b", "{}", "%", "%2E", "100%", "日本", "🙂", "e\u{301}", "\u{E9}", "\"\\/", "a..",
         String(repeating: ".", count: 128),
@@ -20,8 +27,12 @@ import Testing
 
     @Test(arguments: [
         "", ".", "...", "a.b.c", "a.b.c.d.e", ".secret.app.anna", "s..app.anna", "s.secret..anna", "s.secret.app.",
-        "s.secret.app.a%20b", "s.secret.app.%", "s.secret.app.%G0", "s.secret.app.%FF", "s.secret.a%20b.anna",
-        "nobody.knows.this.line.", " . . . ",
+        "s.\(secret).app.a%20b", "s.\(secret).app.%", "s.\(secret).app.%G0", "s.\(secret).app.%FF",
+        "s.\(secret).a%20b.anna", "nobody.knows.this.line.", " . . . ", "s.secret.app.anna", "s.\(secret)0.app.anna",
+        "s.0123456789ABCDEF0123456789ABCDEF.app.anna", "s.x123456789abcdef0123456789abcdef.app.anna",
+        "a b.\(secret).app.anna", "a:b.\(secret).app.anna", "a{b.\(secret).app.anna", "a%b.\(secret).app.anna",
+        "a\nb.\(secret).app.anna", "a\0b.\(secret).app.anna", "é.\(secret).app.anna",
+        String(repeating: "s", count: 65) + ".\(secret).app.anna",
     ])
     func otherTextsAreRefused(text: String) {
         #expect { try Line(wire: text) } throws: {
@@ -32,7 +43,7 @@ import Testing
     @Test func everyCutIsRefusedOrAnotherLine() throws {
         let line = Line(
             user: UserKey(app: try AppID("app"), account: try Account("a.n")), session: SessionID("s1"),
-            secret: "secret")
+            secret: Self.secret)
         for length in 0..<line.wire.utf8.count {
             let cut = String(line.wire.prefix(length))
             #expect((try? Line(wire: cut)) != line)

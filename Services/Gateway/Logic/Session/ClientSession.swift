@@ -51,6 +51,8 @@ package struct ClientSession: ~Copyable {
         case .frame(let frame, let bytes, let time):
             received(frame, bytes: bytes, at: time, environment, &actions)
         case .login(let request, let isAllowed): logIn(request, isAllowed: isAllowed, &actions)
+        case .lineLogin(let request, let isAllowed):
+            if !login.isOver { resume(request, isAllowed: isAllowed, &actions) }
         case .output(let isPaused): outputChanged(isPaused: isPaused, &actions)
         case .connectionLost: lose(nil, &actions)
         case .close(let closing): lose(closing, &actions)
@@ -92,7 +94,7 @@ package struct ClientSession: ~Copyable {
         switch frame {
         case .ping(let number): actions.append(.send(ServerFrame.pong(number), isAnswer: false))
         case .login(let request): logIn(request, isAllowed: true, &actions)
-        case .lineLogin(let request): resume(request, &actions)
+        case .lineLogin(let request): resume(request, isAllowed: true, &actions)
         case .call(let request): received(request, bytes: bytes, at: time, environment, &actions)
         }
     }

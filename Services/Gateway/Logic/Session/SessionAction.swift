@@ -19,9 +19,9 @@ package enum SessionAction: Equatable, Sendable {
     package enum Count: Equatable, Sendable {
         /// A session was opened, or resumed.
         case login, resume
-        /// A login was refused; `isOfTheLogin`: because of what the client sent, not because of the cluster's state.
+        /// A login or resume was refused; `isOfTheLogin`: because of what the client sent, not because of the cluster's state.
         case loginFailure(isOfTheLogin: Bool)
-        /// A login was refused because too many logins from the client's address have failed.
+        /// A login or resume was refused because too many from the client's address have failed.
         case loginLimited
         /// A call has failed.
         case callFailure
@@ -85,6 +85,8 @@ package enum SessionAction: Equatable, Sendable {
     indirect case keepRates(SessionID, SessionRates)
     /// Tell presence that the session continues without a connection; the claim is nil when presence has not told it.
     case detach(SessionID, UserKey, claim: Int64? = nil)
+    /// As `detach`, for a session that presence may not have placed here, because its login or resume has failed.
+    case detachDoubtful(SessionID, UserKey)
     /// End the session for good.
     case endSession(SessionID, UserKey)
     /// End the session at its client's request.

@@ -5,10 +5,12 @@ package import SignalingWire
 package enum SessionEvent: Sendable {
     // MARK: The client
 
-    /// A frame other than a login arrived, with its size and its time of arrival.
+    /// A frame other than a login or resume arrived, with its size and its time of arrival.
     case frame(ClientFrame, bytes: Int, at: LocalTime)
     /// A login arrived; `isAllowed` is false when too many logins from its address have failed.
     case login(LoginRequest, isAllowed: Bool)
+    /// A resume arrived; `isAllowed` as for a login.
+    case lineLogin(LineLoginRequest, isAllowed: Bool)
     /// Much output waits for the client (true), or not any more (false).
     case output(isPaused: Bool)
     /// The connection was lost, or is being closed by force.

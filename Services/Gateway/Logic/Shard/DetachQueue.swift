@@ -8,6 +8,9 @@ package import SignalingProtocol
 package struct DetachQueue: Sendable {
     /// The most unanswered requests at a time.
     package static let bound = 64
+    /// The most sessions that wait before those that presence may not have placed here are dropped. The others need no
+    /// bound: each of them had a connection.
+    package static let doubtfulBound = 10_000
 
     /// A detach to send to presence.
     package struct Request: Equatable, Sendable {
@@ -51,9 +54,17 @@ package struct DetachQueue: Sendable {
     package func contains(_ session: SessionID) -> Bool { sessions[session] != nil }
 
     /// A session lost its connection.
-    /// - Parameter claim: this gateway's claim on the session; nil when it is not known.
-    package mutating func lost(_ session: SessionID, of user: UserKey, claim: Int64? = nil) {
+    /// - Parameters:
+    ///   - claim: this gateway's claim on the session; nil when it is not known.
+    ///   - isDoubtful: whether presence may not have placed it here: its login or resume has failed.
+    /// - Returns: false when too many wait, so that this one, which is doubtful, is not told.
+    @discardableResult
+    package mutating func lost(
+        _ session: SessionID, of user: UserKey, claim: Int64? = nil, isDoubtful: Bool = false
+    ) -> Bool {
+        guard !isDoubtful || sessions.count < Self.doubtfulBound || sessions[session] != nil else { return false }
         wait(session, Lost(user: user, claim: claim, stage: .waiting))
+        return true
     }
 
     /// The session has a connection again, so that its detach is dropped.

@@ -10,19 +10,8 @@ internal import Synchronization
 final class AddressLimiter: Sendable {
     private struct State {
         var table: AddressTable
-        var warnedAt: LocalTime?
-
-        /// Whether a warning may be logged now; counts as one.
-        mutating func takeWarning() -> Bool {
-            let now = LocalTime.now
-            if let warnedAt, now - warnedAt < AddressLimiter.warningPause { return false }
-            warnedAt = now
-            return true
-        }
+        var warnings = LogThrottle()
     }
-
-    /// The shortest time between two warnings, so that a flood of connections does not fill the log.
-    private static let warningPause = LocalTime.Span(.seconds(1))
 
     private let exempt: [AddressNetwork]
     private let state: Mutex<State>
@@ -43,30 +32,30 @@ final class AddressLimiter: Sendable {
     /// Counts a new connection and returns whether it may stay; an admitted one is counted until its channel closes.
     func admit(_ channel: any Channel, from address: SocketAddress?) -> Bool {
         guard let key = key(of: address) else { return true }
-        let (refusal, mayWarn) = state.withLock { state in
+        let (refusal, skipped) = state.withLock { state in
             let refusal = state.table.opened(key, now: .now)
-            return (refusal, refusal != nil && state.takeWarning())
+            return (refusal, refusal == nil ? nil : state.warnings.admit(now: .now))
         }
         guard let refusal else {
             channel.closeFuture.whenComplete { _ in self.state.withLock { $0.table.closed(key, now: .now) } }
             return true
         }
         GatewayMetrics.shared.addressRefused.increment()
-        if mayWarn {
+        if let skipped {
             logger.warning(
                 "refusing connections: too many from one address",
-                metadata: ["client": "\(address?.ipAddress ?? "unknown")", "bound": "\(refusal.rawValue)"])
+                metadata: ["client": "\(address?.ipAddress ?? "unknown")", "bound": "\(refusal.rawValue)", "more": "\(skipped)"])
         }
         return false
     }
 
-    /// Whether a client of this address may try to log in; always true for addresses that are not counted.
+    /// Whether a client of this address may try to log in or to resume; always true for addresses that are not counted.
     func mayLogIn(_ key: ClientAddress?) -> Bool {
         guard let key else { return true }
         return state.withLock { $0.table.mayLogIn(key, now: .now) }
     }
 
-    /// Counts a login that failed because of what the client sent (not because of a failing service).
+    /// Counts a login or resume that failed because of what the client sent (not because of a failing service).
     func loginFailed(_ key: ClientAddress?) {
         if let key { state.withLock { $0.table.loginFailed(key, now: .now) } }
     }

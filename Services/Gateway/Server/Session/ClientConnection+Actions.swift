@@ -16,7 +16,9 @@ extension ClientConnection {
         case .close(let closing): close(closing.code, on: shard)
         case .setReading(let reads): setReading(reads)
         case .raiseOutputBound: outlet.bound = shard.configuration.sendBufferBound
-        case .acceptCalls(let line): self.line = line
+        case .acceptCalls(let line):
+            self.line = line
+            raisePace()
         case .count(let count): self.count(count, on: shard)
         case .logError(let what): shard.logger.error("client session", metadata: ["error": "\(what)"])
         case .bind(let session): shard.bind(session, to: self)
@@ -24,6 +26,7 @@ extension ClientConnection {
         case .takeRates(let session): handle(.ratesTaken(shard.takeRates(of: session)), on: shard)
         case .keepRates(let session, let rates): shard.keep(rates, of: session)
         case .detach(let session, let user, let claim): shard.detach(session, of: user, claim: claim)
+        case .detachDoubtful(let session, let user): shard.detach(session, of: user, isDoubtful: true)
         case .askWhoseSession(let session): shard.ask(about: session)
         case .startPollTimer(let delay): startPollTimer(delay, on: shard)
         case .cancelPollTimer: cancelPollTimer()
@@ -90,8 +93,12 @@ extension ClientConnection {
             if isOfTheLogin { shard.addressLimiter.loginFailed(addressKey) }
         case .loginLimited: GatewayMetrics.shared.loginsLimited.increment()
         case .callFailure: GatewayMetrics.shared.callFailures.increment()
-        case .messageLimited: GatewayMetrics.shared.limited.increment()
-        case .actLimited: GatewayMetrics.shared.actsLimited.increment()
+        case .messageLimited:
+            GatewayMetrics.shared.limited.increment()
+            chargeRefusal()
+        case .actLimited:
+            GatewayMetrics.shared.actsLimited.increment()
+            chargeRefusal()
         case .specialChannelRefused: GatewayMetrics.shared.specialRefused.increment()
         case .pollDelayed: GatewayMetrics.shared.pollsDelayed.increment()
         case .overdue: GatewayMetrics.shared.overdue.increment()

@@ -42,6 +42,11 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
     /// Whether the socket is closed or the last frame was sent; nothing is read any more.
     private var isClosed = false
 
+    /// How many more frames the client may send at once.
+    private var pace = FramePace()
+    /// The input that waits because the client has sent more than its pace allows; nil while input is handled as it arrives.
+    private var held: [UInt8]?
+
     private struct ReadingPause {
         /// The bytes that arrived nevertheless: NIO reads to the end of a connection that the client has closed.
         var bytes = 0
@@ -135,9 +140,9 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
     private func opened(on shard: isolated GatewayShard) {
         guard shard.admit(self) else {
             GatewayMetrics.shared.refused.increment()
-            shard.logger.warning(
-                "refused a connection: too many clients",
-                metadata: ["bound": "\(shard.configuration.connectionBound)", "client": "\(address)"])
+            shard.logOften(
+                .refusal, "refused a connection: too many clients",
+                ["bound": "\(shard.configuration.connectionBound)", "client": "\(address)"])
             return close(.goingAway, on: shard)
         }
     }
@@ -151,32 +156,39 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
 
     private func read(_ bytes: ByteBuffer, on shard: isolated GatewayShard) {
         lastRead = .now
-        isReading = true
-        defer { isReading = false }
         if let before = pause?.bytes {
             pause?.bytes = before + bytes.readableBytes
             guard before + bytes.readableBytes <= Self.pausedReadBound else { return cutOff(.input, on: shard) }
         }
+        guard held == nil else { return hold(bytes.readableBytesView[...], on: shard) }
+        let position = handleFrames(of: bytes.readableBytesSpan, on: shard)
+        if pace.isSpent, !isClosed { hold(bytes.readableBytesView.dropFirst(position), on: shard) }
+    }
+
+    /// Handles the frames up to the one with which the client's pace is spent.
+    /// - Returns: how many bytes were taken; the reader keeps a frame that is incomplete.
+    private func handleFrames(of bytes: RawSpan, on shard: isolated GatewayShard) -> Int {
+        isReading = true
+        defer { isReading = false }
         var position = 0
         do {
-            while !isClosed, let message = try next(in: bytes, from: &position, on: shard) {
+            while !isClosed, !pace.isSpent,
+                let message = try reader.next(in: bytes, from: &position, payload: &shard.payload)
+            {
                 received(message, on: shard)
             }
         } catch {
             violate(error.code, error.message, on: shard)
         }
-    }
-
-    private func next(
-        in bytes: ByteBuffer, from position: inout Int, on shard: isolated GatewayShard
-    ) throws(WebSocketFrameError) -> WebSocketFrameReader.Message? {
-        try reader.next(in: bytes.readableBytesSpan, from: &position, payload: &shard.payload)
+        return position
     }
 
     private func received(_ message: WebSocketFrameReader.Message, on shard: isolated GatewayShard) {
         switch message {
         case .text: receivedText(on: shard)
-        case .ping: shard.send(.pong, shard.payload, to: outlet)
+        case .ping:
+            pace.charge(bytes: shard.payload.count, now: lastRead)
+            shard.send(.pong, shard.payload, to: outlet)
         case .close: handle(.close(.normal), on: shard)
         case .binary: endExcluded("the frame reader passed on a binary message", on: shard)
         }
@@ -189,14 +201,66 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
         } catch {
             return violate(.inconsistentData, error.message, on: shard)
         }
+        charge(frame, on: shard)
         switch frame {
         case .ping, .call: break
-        case .lineLogin: takeLogin()
+        case .lineLogin(let request):
+            takeLogin()
+            return handle(.lineLogin(request, isAllowed: shard.addressLimiter.mayLogIn(addressKey)), on: shard)
         case .login(let login):
             takeLogin()
             return handle(.login(login, isAllowed: shard.addressLimiter.mayLogIn(addressKey)), on: shard)
         }
         handle(.frame(frame, bytes: shard.payload.count, at: lastRead), on: shard)
+    }
+
+    /// Counts a frame against the client's pace. Calls that the session refuses are counted by ``chargeRefusal()``.
+    private func charge(_ frame: ClientFrame, on shard: isolated GatewayShard) {
+        let bytes = shard.payload.count
+        if !line.isEmpty, case .call(let request) = frame, case .success = request.call {
+            pace.chargeSize(bytes: bytes, now: lastRead)
+        } else {
+            pace.charge(bytes: bytes, now: lastRead)
+        }
+    }
+
+    /// Counts a call that a rate limit has refused.
+    func chargeRefusal() { pace.charge(bytes: 0, now: lastRead) }
+
+    /// Lets the client send as much as a session may.
+    func raisePace() { pace.raise() }
+
+    /// Keeps input until the client's pace allows it; nothing more is read meanwhile.
+    private func hold(_ bytes: ByteBufferView, on shard: isolated GatewayShard) {
+        if held == nil {
+            GatewayMetrics.shared.inputPaced.increment()
+            held = []
+            regulateReading()
+            handleHeldLater(on: shard)
+        }
+        held?.append(contentsOf: bytes)
+        let bound = line.isEmpty ? Limits.loginFrameBytes : Self.pausedReadBound
+        if let held, held.count > bound { cutOff(.frames, on: shard) }
+    }
+
+    private func handleHeldLater(on shard: isolated GatewayShard) {
+        shard.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(FramePace.pause)) { [self] in
+            handleHeld(on: shard)
+        }
+    }
+
+    private func handleHeld(on shard: isolated GatewayShard) {
+        guard !isClosed, let bytes = held else { return }
+        lastRead = .now
+        guard pause == nil, pace.goesOn(now: lastRead) else { return handleHeldLater(on: shard) }
+        let position = handleFrames(of: bytes.span.bytes, on: shard)
+        guard !isClosed else { return }
+        guard pace.isSpent else {
+            held = nil
+            return regulateReading()
+        }
+        held = Array(bytes[position...])
+        handleHeldLater(on: shard)
     }
 
     /// Allows frames of full size, because the client has logged in or is doing so.
@@ -209,7 +273,11 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
     func setReading(_ reads: Bool) {
         pause = reads ? nil : ReadingPause()
         if reads { lastRead = .now }
-        try? context?.channel.syncOptions?.setOption(.autoRead, value: reads)
+        regulateReading()
+    }
+
+    private func regulateReading() {
+        try? context?.channel.syncOptions?.setOption(.autoRead, value: pause == nil && held == nil)
     }
 
     // MARK: - The outlet's callbacks
@@ -231,7 +299,7 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
 
     func noteViolation(_ what: String, on shard: isolated GatewayShard) {
         GatewayMetrics.shared.violations.increment()
-        shard.logger.info("protocol violation", metadata: ["what": "\(what)", "client": "\(address)"])
+        shard.logOften(.violation, "protocol violation", ["what": "\(what)", "client": "\(address)"])
     }
 
     /// Closes the connection because it has met what the types of its parts exclude: an error of this program, which other
@@ -249,6 +317,8 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
         case heldEvents
         /// It keeps sending without reading.
         case input
+        /// It sends pings, or calls that are refused, faster than they are handled.
+        case frames
     }
 
     /// Disconnects a client that does not keep up; it may resume its session.
@@ -261,8 +331,9 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
                 "more than \(shard.configuration.shardOutputBound) bytes wait for all clients of the shard"
             case .heldEvents: "more than \(Membership.heldBound) events wait for the answer to a call"
             case .input: "it sends without reading"
+            case .frames: "it sends far more frames than its pace allows"
             }
-        shard.logger.info("slow client cut off", metadata: ["why": "\(why)", "client": "\(address)"])
+        shard.logOften(.cutOff, "slow client cut off", ["why": "\(why)", "client": "\(address)"])
         GatewayMetrics.shared.cutOff.increment()
         if case .output(.all) = reason { GatewayMetrics.shared.outputFull.increment() }
         isClosed = true

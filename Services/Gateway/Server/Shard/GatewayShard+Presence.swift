@@ -7,11 +7,16 @@ internal import SignalingWire
 /// Reports to presence which sessions have lost their connections.
 extension GatewayShard {
     /// Reports to presence that a session's connection is lost, repeatedly until presence confirms it.
-    /// - Parameter claim: this gateway's claim on the session; nil when it is not known.
-    func detach(_ session: SessionID, of user: UserKey, claim: Int64? = nil) {
+    /// - Parameters:
+    ///   - claim: this gateway's claim on the session; nil when it is not known.
+    ///   - isDoubtful: whether presence may not have placed the session here at all. Where it has, and the report was
+    ///     dropped because too many wait, the next comparison of the shard's sessions with those of Redis finds it.
+    func detach(_ session: SessionID, of user: UserKey, claim: Int64? = nil, isDoubtful: Bool = false) {
         // Another connection of this shard has taken the session over.
         guard sessions[session] == nil else { return }
-        detaching.lost(session, of: user, claim: claim)
+        guard detaching.lost(session, of: user, claim: claim, isDoubtful: isDoubtful) else {
+            return GatewayMetrics.shared.detachesDropped.increment()
+        }
         tellDetached()
     }
 

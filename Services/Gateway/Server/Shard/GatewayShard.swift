@@ -83,6 +83,7 @@ actor GatewayShard {
     var isDraining = false
     private var numberKeeping: RepeatedTask?
     private var sessionsMade = 0
+    private var throttles: [OftenLogged: LogThrottle] = [:]
 
     /// Topics are compared by bytes, like all identifiers.
     struct Topic: ByteIdentifier {
@@ -216,7 +217,7 @@ actor GatewayShard {
     /// Generates the id and the secret of a new session.
     func nameSession() -> (session: SessionID, secret: String) {
         sessionsMade += 1
-        return (SessionID("\(id)-\(String(sessionsMade, radix: 36))"), SecureRandom.hex(bytes: 16))
+        return (SessionID("\(id)-\(String(sessionsMade, radix: 36))"), SecureRandom.hex(bytes: Line.secretBytes))
     }
 
     /// Sends one frame, encoded in a buffer that all connections share.
@@ -225,6 +226,16 @@ actor GatewayShard {
         if frame.capacity > 1 << 16 { frame = ByteBuffer() } else { frame.clear() }
         frame.writeWebSocketFrame(opcode, payload)
         outlet.send(frame, isAnswer: isAnswer)
+    }
+
+    /// Logs what clients without an account can cause, once a second for each kind.
+    func logOften(
+        _ kind: OftenLogged, _ message: Logger.Message, _ metadata: @autoclosure () -> Logger.Metadata
+    ) {
+        guard let skipped = throttles[kind, default: LogThrottle()].admit(now: .now) else { return }
+        var metadata = metadata()
+        if skipped > 0 { metadata["more"] = "\(skipped)" }
+        logger.log(level: kind.level, message, metadata: metadata)
     }
 
     /// Keeps the rates of a session whose connection has ended.

@@ -40,9 +40,10 @@ struct OutboundCall {
         guard let callee = PhoneTarget(callee: call.phone.rawValue) else {
             throw Problem(reason: .invalidNumber, message: "the callee is not a telephone number")
         }
-        guard trunk.policy.allowsCallee(callee.name, isOpen: trunk.isOfOpenApp) else {
-            throw Problem(reason: .numberNotAllowed, message: "the app's users may not call that number")
-        }
+        let isNumber = PhoneCaller.isNumber(callee.name)
+        guard callee.isDialable,
+            trunk.policy.allowsCallee(callee.name, isNumber: isNumber, isOpen: trunk.isOfOpenApp)
+        else { throw Problem(reason: .numberNotAllowed, message: "the app's users may not call that number") }
         let json = (try? JSONValue.parse(extra.utf8)) ?? .null
         let host = SIPEncoding.uriHost(trunk.host)
         let transport =
@@ -73,7 +74,7 @@ struct OutboundCall {
     ) throws(Problem) -> String {
         let ofTrunk = trunk.authUser.flatMap { PhoneTarget(callee: $0) }
         if let number = CallExtraJSON.name(json["srcNum"]), !number.isEmpty {
-            guard let caller = PhoneTarget(callee: number) else {
+            guard let caller = PhoneTarget(callee: number), caller.isDialable else {
                 throw Problem(reason: .invalidNumber, message: "srcNum is not a number")
             }
             guard ownsNumber || caller.name == ofTrunk?.name || trunk.policy.allowsCaller(caller.name) else {

@@ -15,7 +15,7 @@ import Testing
         let talk = try Conversation()
         #expect(try talk.says(Talk.login) == [.askApp(talk.user.app)])
         var session = ConnectionStateMachine.Session(
-            line: Line(user: talk.user, session: Talk.session, secret: "secret"), device: "d", push: false)
+            line: Line(user: talk.user, session: Talk.session, secret: Talk.secret), device: "d", push: false)
         #expect(talk.appAnswers() == [.bind(Talk.session), .open(session)])
         session.uid = 7
         #expect(
@@ -52,7 +52,7 @@ import Testing
         #expect(
             talk.tell(.opened(.failure(.timeout()))) == [
                 .count(.loginFailure(isOfTheLogin: false)), Talk.send(ServerFrame.loginFailed(.timeout())),
-                .unbind(Talk.session), .close(.normal), .detach(Talk.session, talk.user),
+                .unbind(Talk.session), .close(.normal), .detachDoubtful(Talk.session, talk.user),
             ])
     }
 

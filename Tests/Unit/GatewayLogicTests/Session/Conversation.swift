@@ -7,7 +7,8 @@ import Testing
 
 /// Plays the events of one connection; each call returns the actions that result.
 final class Conversation {
-    static let line = "s-1.secret.app.anna"
+    static let secret = "0123456789abcdef0123456789abcdef"
+    static let line = "s-1.\(secret).app.anna"
     static let session = SessionID("s-1")
 
     var session = ClientSession()
@@ -77,7 +78,7 @@ final class Conversation {
     static let settings = AppSettings(certificate: "", tokenRequired: false)
 
     func appAnswers(_ answer: Result<AppSettings, SignalingError> = .success(settings)) -> [SessionAction] {
-        tell(.appAnswered(answer, session: Self.session, secret: "secret"))
+        tell(.appAnswered(answer, session: Self.session, secret: Self.secret))
     }
 
     /// Logs in, up to the first read of the mailbox.

@@ -52,6 +52,19 @@ import Testing
         #expect(next().count == 1)
     }
 
+    @Test mutating func tooManyDoubtfulOnesAreDropped() {
+        for number in 0..<DetachQueue.doubtfulBound {
+            #expect(queue.lost(SessionID("gw-\(number)"), of: user, isDoubtful: true))
+        }
+        #expect(!queue.lost(SessionID("invented"), of: user, isDoubtful: true))
+        #expect(queue.lost(SessionID("gw-1"), of: user, isDoubtful: true), "it waits already")
+        #expect(queue.count == DetachQueue.doubtfulBound)
+        #expect(queue.lost(SessionID("held"), of: user), "it had a connection")
+        queue.confirmed(next()[0])
+        queue.confirmed(next()[0])
+        #expect(queue.lost(SessionID("invented"), of: user, isDoubtful: true))
+    }
+
     @Test mutating func aSessionThatIsBoundAgainIsNotTold() {
         queue.lost(one, of: user)
         queue.bound(one)

@@ -97,6 +97,18 @@ struct OutboundCallTests {
         ] {
             #expect(reason(callee, german) == .numberNotAllowed, "\(callee)")
         }
+        // The rest of what begins with an allowed prefix.
+        for callee in [
+            "+49&PJSIP/other/+1900", "sip:+49&PJSIP%2Fother%2F+1900@x", "+49,+1900", "+49=1", "+49/1", "+49x", "110-1",
+        ] {
+            #expect(reason(callee, german) == .numberNotAllowed, "\(callee)")
+        }
+        for callee in ["+49&1", "sip:desk%2C1@x", "a/b", "a=b"] {
+            #expect(reason(callee) { $0.policy.callees = .any } == .numberNotAllowed, "\(callee)")
+        }
+        // What is no number must be listed as a whole.
+        let desk: (inout SIPTrunk) -> Void = { $0.policy.callees = .listed(["desk"]) }
+        #expect(reason("sip:desk@x", desk) == nil && reason("sip:desk5@x", desk) == .numberNotAllowed)
         for callee in ["tel:+4-9301;ext=+44", "sip:%2B4930@x", "sip:+49;x=+44@x"] {
             #expect(reason(callee, german) == nil, "\(callee)")
         }

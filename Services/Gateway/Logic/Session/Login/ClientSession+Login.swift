@@ -12,7 +12,7 @@ extension ClientSession {
         take(action, &actions)
     }
 
-    /// Refuses a login because too many logins from the client's address have failed.
+    /// Refuses a login because too many logins and resumes from the client's address have failed.
     private mutating func refuseLogin(_ actions: inout SessionActions) {
         guard login.isFresh else { return }
         actions.append(.count(.loginLimited))
@@ -21,7 +21,13 @@ extension ClientSession {
         lose(.normal, &actions)
     }
 
-    mutating func resume(_ request: LineLoginRequest, _ actions: inout SessionActions) {
+    /// - Parameter isAllowed: false when too many logins and resumes from the client's address have failed. The connection
+    ///   is then closed as if the gateway had dropped it, because the line may be good: the client tries again later.
+    mutating func resume(_ request: LineLoginRequest, isAllowed: Bool, _ actions: inout SessionActions) {
+        if !isAllowed, login.isFresh {
+            actions.append(.count(.loginLimited))
+            return lose(.goingAway, &actions)
+        }
         if login.isFresh { calls.hold() }
         take(login.lineLogin(request.line, after: request.after), &actions)
     }
@@ -43,11 +49,11 @@ extension ClientSession {
         case .refuse(let error): refuse(error, &actions)
         case .refuseOpened(let error, let session):
             refuse(error, &actions)
-            actions.append(.detach(session.line.session, session.user))
-        case .refuseResumed(let code, let session):
-            end(.closeFrame(code), &actions)
-            // Presence may have moved the session here although the reply is an error.
-            if code == .failed { actions.append(.detach(session.line.session, session.user)) }
+            actions.append(.detachDoubtful(session.line.session, session.user))
+        case .refuseResumed(let error, let session):
+            end(.closeFrame(error.code), &actions)
+            noteRefusedResume(of: session, error, &actions)
+        case .noteRefusedResume(let error, let session): noteRefusedResume(of: session, error, &actions)
         case .refuseSecond(let isResume):
             let error = SignalingError(.alreadyLoggedIn, .alreadyLoggedIn, "this connection is already logged in")
             send(isResume ? ServerFrame.lineLoginFailed(error) : ServerFrame.loginFailed(error), &actions)
@@ -110,6 +116,15 @@ extension ClientSession {
         take(login.takeSecond(), &actions)
         calls.release()
         regulateReading(&actions)
+    }
+
+    /// Counts a refused resume. Presence may have moved the session here although the reply is an error.
+    private func noteRefusedResume(
+        of session: ConnectionStateMachine.Session, _ error: SignalingError, _ actions: inout SessionActions
+    ) {
+        actions.append(.count(.loginFailure(isOfTheLogin: error.reason == .badLine)))
+        guard error.code == .failed, error.reason != .overloaded, error.reason != .memoryFull else { return }
+        actions.append(.detachDoubtful(session.line.session, session.user))
     }
 
     private mutating func refuse(_ error: SignalingError, _ actions: inout SessionActions) {

@@ -29,9 +29,11 @@ extension ConnectionStateMachine {
         /// As `refuse`. Presence may have opened the session although no reply arrived, so it must be informed that
         /// there is no connection.
         case refuseOpened(SignalingError, Session)
-        /// Write a `close` frame with this code, then end. Presence may have moved the session here although no reply
-        /// arrived.
-        case refuseResumed(SignalingCode, Session)
+        /// Write a `close` frame with the error's code, then end. Presence may have moved the session here although no
+        /// reply arrived.
+        case refuseResumed(SignalingError, Session)
+        /// As `refuseResumed`, but the connection was lost meanwhile.
+        case noteRefusedResume(SignalingError, Session)
         /// Refuse a login or resume, because the connection already has a session; that session continues.
         case refuseSecond(isResume: Bool)
         /// End the connection.

@@ -203,8 +203,11 @@ package struct ConnectionStateMachine: ~Copyable {
             return .resumed(active, place, after: after)
         case (.resuming(let session, _), .failure(let error)):
             state = .closed(nil)
-            return .refuseResumed(error.code, session)
-        case (.orphaned(let session), _):
+            return .refuseResumed(error, session)
+        case (.orphaned(let session), .failure(let error)):
+            state = .closed(nil)
+            return .noteRefusedResume(error, session)
+        case (.orphaned(let session), .success):
             state = .closed(nil)
             return .detach(session)
         case (.fresh, _), (.authenticating, _), (.authorizing, _), (.opening, _), (.active, _), (.loggingOut, _),

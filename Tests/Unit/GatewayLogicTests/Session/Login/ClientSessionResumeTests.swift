@@ -192,14 +192,42 @@ import Testing
             ])
     }
 
-    @Test(arguments: [(SignalingCode.notLoggedIn, false), (.failed, true)])
-    func aResumeThatIsRefused(code: SignalingCode, mayHaveSucceeded: Bool) throws {
+    private static let refusals: [(error: SignalingError, mayHaveSucceeded: Bool)] = [
+        (SignalingError(.notLoggedIn, .badLine, "x"), false), (SignalingError(.logoutKicked, .replaced, "x"), false),
+        (SignalingError(.failed, .overloaded, "x"), false), (.memoryFull, false), (.timeout(), true),
+        (.unavailable("x"), true),
+    ]
+
+    /// - Parameter isLost: whether the client did not wait for the answer.
+    @Test(arguments: refusals.indices, [false, true])
+    func aResumeThatIsRefused(index: Int, isLost: Bool) throws {
+        let (error, mayHaveSucceeded) = Self.refusals[index]
         let talk = try Conversation()
         _ = try talk.says(Talk.lineLogin)
-        let refusal = [Talk.send(ServerFrame.close(code)), .close(.normal)]
+        if isLost { _ = talk.tell(.connectionLost) }
+        let refusal = isLost ? [] : [Talk.send(ServerFrame.close(error.code)), .close(.normal)]
         #expect(
-            talk.tell(.resumed(.failure(SignalingError(code, .busy, "x"))))
-                == refusal + (mayHaveSucceeded ? [.detach(Talk.session, talk.user)] : []))
+            talk.tell(.resumed(.failure(error)))
+                == refusal + [.count(.loginFailure(isOfTheLogin: error.reason == .badLine))]
+                + (mayHaveSucceeded ? [.detachDoubtful(Talk.session, talk.user)] : []))
+    }
+
+    @Test func aResumeWhoseClientDidNotWaitIsDetached() throws {
+        let talk = try Conversation()
+        _ = try talk.says(Talk.lineLogin)
+        _ = talk.tell(.connectionLost)
+        #expect(
+            talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false))))
+                == [.detach(Talk.session, talk.user)])
+    }
+
+    @Test func aResumeFromAnAddressWithTooManyFailures() throws {
+        let talk = try Conversation()
+        guard case .lineLogin(let request) = try ClientFrame(decoding: Array(Talk.lineLogin.utf8)) else {
+            Issue.record("no resume")
+            return
+        }
+        #expect(talk.tell(.lineLogin(request, isAllowed: false)) == [.count(.loginLimited), .close(.goingAway)])
     }
 
     /// - Parameter isEnforced: whether the gateway ends sessions whose token has expired.

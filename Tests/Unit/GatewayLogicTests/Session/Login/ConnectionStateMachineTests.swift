@@ -9,14 +9,14 @@ import Testing
     private static let app = "970CA35de60c44645bbae8a215061b33"
     private static let token = "1:970CA35de60c44645bbae8a215061b33:1514219634:82539e1f3973bcfe3f0d0c8993e6c051"
 
-    private func line(_ user: UserKey) -> Line { Line(user: user, session: SessionID("s-1"), secret: "secret") }
+    private func line(_ user: UserKey) -> Line { Line(user: user, session: SessionID("s-1"), secret: Conversation.secret) }
 
     private func loggedIn() throws -> ConnectionStateMachine {
         var machine = ConnectionStateMachine()
         _ = machine.login(app: "app", account: "anna", token: SignalingToken.none, device: "websdk", push: false)
         _ = machine.appAnswered(
             .success(AppSettings(certificate: "", tokenRequired: false)),
-            session: SessionID("s-1"), secret: "secret", now: 0)
+            session: SessionID("s-1"), secret: Conversation.secret, now: 0)
         _ = machine.opened(.success(SessionOpened(uid: 7)))
         return machine
     }
@@ -30,7 +30,7 @@ import Testing
         var session = ConnectionStateMachine.Session(line: line(user), device: "d", push: true)
         let opening = machine.appAnswered(
             .success(AppSettings(certificate: "", tokenRequired: false)),
-            session: SessionID("s-1"), secret: "secret", now: 0)
+            session: SessionID("s-1"), secret: Conversation.secret, now: 0)
         #expect(opening == .open(session))
         session.uid = 7
         #expect(machine.opened(.success(SessionOpened(uid: 7))) == .loggedIn(ActiveSession(session)))
@@ -48,7 +48,7 @@ import Testing
         _ = machine.login(app: Self.app, account: "2882341273", token: token, device: "", push: false)
         let action = machine.appAnswered(
             .success(AppSettings(certificate: Self.certificate, tokenRequired: true)),
-            session: SessionID("s-1"), secret: "secret", now: now)
+            session: SessionID("s-1"), secret: Conversation.secret, now: now)
         switch (action, refusal) {
         case (.open, nil): break
         case (.refuse(let error), let code?): #expect(error.code == code)
@@ -61,7 +61,7 @@ import Testing
         _ = machine.login(app: Self.app, account: "2882341273", token: Self.token, device: "", push: false)
         _ = machine.appAnswered(
             .success(AppSettings(certificate: Self.certificate, tokenRequired: true)),
-            session: SessionID("s-1"), secret: "secret", now: 0)
+            session: SessionID("s-1"), secret: Conversation.secret, now: 0)
         _ = machine.opened(.success(SessionOpened(uid: 1)))
         let hasExpired = (machine.hasExpired(now: 1_514_219_633), machine.hasExpired(now: 1_514_219_634))
         #expect(hasExpired == (false, true))
@@ -94,7 +94,7 @@ import Testing
         _ = machine.login(app: "app", account: "anna", token: SignalingToken.none, device: "d", push: false)
         _ = machine.appAnswered(
             .success(AppSettings(certificate: "", tokenRequired: false)),
-            session: SessionID("s-1"), secret: "secret", now: 0)
+            session: SessionID("s-1"), secret: Conversation.secret, now: 0)
         #expect(machine.connectionLost() == .none)
         guard case .detach = machine.opened(.failure(.timeout())) else {
             Issue.record("not detached")
@@ -107,7 +107,7 @@ import Testing
         _ = machine.login(app: "app", account: "anna", token: SignalingToken.none, device: "d", push: false)
         _ = machine.appAnswered(
             .success(AppSettings(certificate: "", tokenRequired: false)),
-            session: SessionID("s-1"), secret: "secret", now: 0)
+            session: SessionID("s-1"), secret: Conversation.secret, now: 0)
         guard case .refuseOpened = machine.opened(.failure(.timeout())) else {
             Issue.record("not refused")
             return
@@ -161,7 +161,7 @@ import Testing
         #expect(machine.lineLogin("x") == .none)
         _ = machine.appAnswered(
             .success(AppSettings(certificate: "", tokenRequired: false)),
-            session: SessionID("s-1"), secret: "secret", now: 0)
+            session: SessionID("s-1"), secret: Conversation.secret, now: 0)
         guard case .loggedIn = machine.opened(.success(SessionOpened(uid: 7))) else {
             Issue.record("not logged in")
             return
@@ -177,7 +177,7 @@ import Testing
             Issue.record("not asked for")
             return
         }
-        #expect(machine.resumed(.failure(.timeout())) == .refuseResumed(.failed, session))
+        #expect(machine.resumed(.failure(.timeout())) == .refuseResumed(.timeout(), session))
         #expect(machine.connectionLost() == .none)
     }
 
@@ -185,7 +185,7 @@ import Testing
         var machine = ConnectionStateMachine()
         _ = machine.login(app: Self.app, account: "2882341273", token: Self.token, device: "", push: false)
         let action = machine.appAnswered(
-            .success(AppSettings(certificate: "", tokenRequired: true)), session: SessionID("s-1"), secret: "secret",
+            .success(AppSettings(certificate: "", tokenRequired: true)), session: SessionID("s-1"), secret: Conversation.secret,
             now: 0)
         guard case .refuse(let error) = action else {
             Issue.record("\(action)")
