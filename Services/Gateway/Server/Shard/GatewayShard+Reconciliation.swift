@@ -45,12 +45,12 @@ extension GatewayShard {
         for channel in channels {
             concerned.formUnion(channel.fanout.members.compactMap { $0.session.held?.line.session })
         }
-        let held = concerned.filter { held($0) != nil }
-        guard !held.isEmpty || !channels.isEmpty else { return }
+        let told = concerned.filter { held($0) != nil }
+        guard !told.isEmpty || !channels.isEmpty else { return }
         logger.notice(
             "reasserting sessions",
-            metadata: ["sessions": "\(held.count)", "channels": "\(channels.count)", "slots": "\(slots.text)"])
-        reassertion.want(held)
+            metadata: ["sessions": "\(told.count)", "channels": "\(channels.count)", "slots": "\(slots.text)"])
+        reassertion.want(told)
         tellHeld()
     }
 
