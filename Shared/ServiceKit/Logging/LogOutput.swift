@@ -23,7 +23,7 @@ final class LogOutput: Sendable {
     static let standardOutput: LogOutput = {
         let thread = NIOThreadPool(numberOfThreads: 1)
         thread.start()
-        let output = LogOutput(on: { work in thread.submit { _ in work() } }, writeToStandardOutput)
+        let output = LogOutput(writeToStandardOutput, on: { work in thread.submit { _ in work() } })
         atexit { LogOutput.standardOutput.flush() }
         return output
     }()
@@ -44,11 +44,11 @@ final class LogOutput: Sendable {
 
     /// - Parameters:
     ///   - bound: the bytes that may wait.
-    ///   - schedule: runs a closure that may block, by default at once.
     ///   - emit: writes a line.
+    ///   - schedule: runs a closure that may block, by default at once.
     init(
-        bound: Int = standardBound, on schedule: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() },
-        _ emit: @escaping @Sendable ([UInt8]) -> Void
+        bound: Int = standardBound, _ emit: @escaping @Sendable ([UInt8]) -> Void,
+        on schedule: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() }
     ) {
         // Declares it.
         _ = Self.dropped

@@ -48,7 +48,9 @@ package struct Line: Hashable, Sendable {
 
     private static func isSecret(_ text: String) -> Bool {
         text.utf8.count == 2 * secretBytes
-            && text.utf8.allSatisfy { Hex.value(of: $0) != nil && !(UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0) }
+            && text.utf8.allSatisfy {
+                Hex.value(of: $0) != nil && !(UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0)
+            }
     }
 
     /// The line as clients send it.

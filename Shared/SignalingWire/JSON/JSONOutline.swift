@@ -125,7 +125,8 @@ struct JSONOutline {
     private func isEscaped(_ place: Place, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let entry = entries[place.index]
         // Between the quotes.
-        var (index, end, position) = (entry.start + 1, entry.end - 1, 0)
+        let end = entry.end - 1
+        var (index, position) = (entry.start + 1, 0)
         while index < end {
             guard position < text.count else { return false }
             var byte = bytes[index]

@@ -60,10 +60,11 @@ struct LogLineTests {
 
     @Test("Lines are written elsewhere, in their order; what exceeds the bound while nobody reads is dropped")
     func queue() {
-        let (lines, later) = (Mutex<[String]>([]), Mutex<[@Sendable () -> Void]>([]))
+        let lines = Mutex<[String]>([])
+        let later = Mutex<[@Sendable () -> Void]>([])
         let output = LogOutput(
-            bound: 10, on: { work in later.withLock { $0.append(work) } },
-            { line in lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } })
+            bound: 10, { line in lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } },
+            on: { work in later.withLock { $0.append(work) } })
         for line in ["first", "other", "more", "x"] { output.append(Array(line.utf8)) }
         #expect(lines.withLock { $0 } == [], "the caller does not write")
         let works = later.withLock { $0 }

@@ -24,7 +24,10 @@ package struct FramePace: Sendable {
     package init() {}
 
     /// Allows what a session may do, because there is one.
-    package mutating func raise() { bucket = TokenBucket(perSecond: Self.perSecond, burst: Self.burst) }
+    package mutating func raise() {
+        bucket = TokenBucket(perSecond: Self.perSecond, burst: Self.burst)
+        isSpent = false
+    }
 
     /// Counts a frame of so many bytes.
     package mutating func charge(bytes: Int, now: LocalTime) {

@@ -44,7 +44,10 @@ final class AddressLimiter: Sendable {
         if let skipped {
             logger.warning(
                 "refusing connections: too many from one address",
-                metadata: ["client": "\(address?.ipAddress ?? "unknown")", "bound": "\(refusal.rawValue)", "more": "\(skipped)"])
+                metadata: [
+                    "client": "\(address?.ipAddress ?? "unknown")", "bound": "\(refusal.rawValue)",
+                    "more": "\(skipped)",
+                ])
         }
         return false
     }

@@ -160,7 +160,7 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
             pause?.bytes = before + bytes.readableBytes
             guard before + bytes.readableBytes <= Self.pausedReadBound else { return cutOff(.input, on: shard) }
         }
-        guard held == nil else { return hold(bytes.readableBytesView[...], on: shard) }
+        guard held == nil else { return hold(bytes.readableBytesView, on: shard) }
         let position = handleFrames(of: bytes.readableBytesSpan, on: shard)
         if pace.isSpent, !isClosed { hold(bytes.readableBytesView.dropFirst(position), on: shard) }
     }

@@ -59,6 +59,7 @@ extension ClientSession {
             send(isResume ? ServerFrame.lineLoginFailed(error) : ServerFrame.loginFailed(error), &actions)
         case .end(let ending): end(ending, &actions)
         case .detach(let session): detach(session, &actions)
+        case .detachDoubtful(let session): actions.append(.detachDoubtful(session.line.session, session.user))
         case .loggedIn(let active): loggedIn(active, &actions)
         case .resumed(let active, let place, let after): resumed(active, at: place, after: after, &actions)
         case .none: break

@@ -40,6 +40,8 @@ extension ConnectionStateMachine {
         case end(Ending)
         /// Tell presence that the session continues without a connection.
         case detach(Session)
+        /// As `detach`, but presence may not have placed the session here.
+        case detachDoubtful(Session)
         /// Nothing.
         case none
     }

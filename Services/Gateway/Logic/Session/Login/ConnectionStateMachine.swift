@@ -168,7 +168,10 @@ package struct ConnectionStateMachine: ~Copyable {
         case (.opening(let session), .failure(let error)):
             state = .closed(nil)
             return .refuseOpened(error, session)
-        case (.orphaned(let session), _):
+        case (.orphaned(let session), .failure):
+            state = .closed(nil)
+            return .detachDoubtful(session)
+        case (.orphaned(let session), .success):
             state = .closed(nil)
             return .detach(session)
         case (.fresh, _), (.authenticating, _), (.authorizing, _), (.resuming, _), (.active, _), (.loggingOut, _),

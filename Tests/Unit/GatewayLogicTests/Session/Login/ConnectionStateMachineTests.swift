@@ -9,7 +9,9 @@ import Testing
     private static let app = "970CA35de60c44645bbae8a215061b33"
     private static let token = "1:970CA35de60c44645bbae8a215061b33:1514219634:82539e1f3973bcfe3f0d0c8993e6c051"
 
-    private func line(_ user: UserKey) -> Line { Line(user: user, session: SessionID("s-1"), secret: Conversation.secret) }
+    private func line(_ user: UserKey) -> Line {
+        Line(user: user, session: SessionID("s-1"), secret: Conversation.secret)
+    }
 
     private func loggedIn() throws -> ConnectionStateMachine {
         var machine = ConnectionStateMachine()
@@ -185,7 +187,8 @@ import Testing
         var machine = ConnectionStateMachine()
         _ = machine.login(app: Self.app, account: "2882341273", token: Self.token, device: "", push: false)
         let action = machine.appAnswered(
-            .success(AppSettings(certificate: "", tokenRequired: true)), session: SessionID("s-1"), secret: Conversation.secret,
+            .success(AppSettings(certificate: "", tokenRequired: true)), session: SessionID("s-1"),
+            secret: Conversation.secret,
             now: 0)
         guard case .refuse(let error) = action else {
             Issue.record("\(action)")
