@@ -51,7 +51,8 @@ package final class MailboxBatch {
     ///
     /// Completes once with the entry's version; 0 for a repetition. Fails with ``SignalingCode/messageOther``
     /// (`mailbox_full`) at the mailbox's bounds; with ``SignalingCode/failed`` (`memory_full`) when Redis is at `maxmemory`,
-    /// or (`unavailable`) when it does not answer; and as described at ``SessionFence``.
+    /// (`unavailable`) when the message could not be sent to Redis and will not be, or (`timeout`) when Redis does not answer in
+    /// time: it refuses the message after that; and as described at ``SessionFence``.
     package func send(
         _ message: InstantMessage, _ completion: @escaping (Result<Int64, SignalingError>) -> Void
     ) {
@@ -122,27 +123,31 @@ package final class MailboxBatch {
     private func sendMessages() {
         let call = messages
         messages = Call()
-        send("messages_to_users", call, isDurable: true)
+        send("messages_to_users", call, hasDeadline: true)
     }
 
     private func sendClears() {
         let call = clears
         clears = Call()
-        // Not durable: entries that a lost call brings back are acknowledged again by the client.
-        send("mailboxes_clear", call, isDurable: false)
+        send("mailboxes_clear", call, hasDeadline: false)
     }
 
-    private func send(_ function: String, _ call: Call, isDurable: Bool) {
+    /// - Parameter hasDeadline: whether the call is one of messages, which have no effect after their senders were told that they have
+    ///   failed.
+    private func send(_ function: String, _ call: Call, hasDeadline: Bool) {
         let completions = call.completions
         guard !completions.isEmpty else { return }
         var command = RedisCommand.function(
             function, keys: completions.count,
-            bytes: call.keys.bytes + call.arguments.bytes + gateway.rawValue.utf8.count + 16)
+            bytes: call.keys.bytes + call.arguments.bytes + gateway.rawValue.utf8.count + 32)
+        let until = call.isRepeatable ? Self.repeatedUntil : nil
         command.append(contentsOf: call.keys)
         command.append(gateway.rawValue)
+        if hasDeadline { command.append(connection.deadline(of: until, inSlot: call.slot)) }
         command.append(contentsOf: call.arguments)
-        command.isDurable = isDurable
-        connection.send(command, repeatedUntil: call.isRepeatable ? Self.repeatedUntil : nil) { reply in
+        // Not durable: entries that a lost call brings back are acknowledged again by the client.
+        command.isDurable = hasDeadline
+        connection.send(command, repeatedUntil: until) { reply in
             for (completion, result) in zip(completions, Self.results(reply, count: completions.count)) {
                 completion(result)
             }
@@ -153,7 +158,7 @@ package final class MailboxBatch {
         _ reply: Result<RedisValue, RedisError>, count: Int
     ) -> [Result<Int64, SignalingError>] {
         switch reply {
-        case .failure(let error): Array(repeating: .failure(error.signaling), count: count)
+        case .failure(let error): Array(repeating: .failure(error.ofMessage), count: count)
         case .success(.array(let values)) where values.count == count: values.map(result)
         case .success: Array(repeating: .failure(.unreadableAnswer), count: count)
         }
@@ -165,5 +170,14 @@ package final class MailboxBatch {
         case .error(let error): .failure(error.signaling)
         default: .failure(.unreadableAnswer)
         }
+    }
+}
+
+extension RedisCluster {
+    /// The deadline of a message by Redis' clock in milliseconds, when its sender is told that it has failed; 0 while the clock is not
+    /// known.
+    /// - Parameter until: until when the message may be sent again; nil for one that is sent once.
+    func deadline(of until: NIODeadline?, inSlot slot: UInt16) -> RedisArgument {
+        redisTime(at: until ?? commandEnd, ofSlot: slot).map { .int64($0.milliseconds) } ?? 0
     }
 }

@@ -34,7 +34,15 @@ package struct MessageStore: Sendable {
     ) {
         // A message with a command id is sent again if the connection breaks before the reply.
         let until = message.command.map { _ in MailboxBatch.repeatedUntil }
-        perform(Self.command(message), repeatedUntil: until, Self.sent, completion)
+        var command = Self.command(message)
+        // After it the sender was told that the message has failed, so that Redis refuses it.
+        command.append(connection.deadline(of: until, inSlot: KeySpace.slot(of: .channel(message.channel))))
+        connection.send(command, repeatedUntil: until) { reply in
+            completion(
+                reply.mapError(\.ofMessage).flatMap { value in
+                    Self.sent(value).map { .success($0) } ?? .failure(.unreadableAnswer)
+                })
+        }
     }
 
     /// Publishes a message to a channel's members.

@@ -190,7 +190,7 @@ package final class CommandSender: Sendable {
         guard let entry = state.value.pending[id] else { return }
         // Without Redis' time there is no deadline to send. This happens only before the first connection, which sends all
         // pending commands.
-        guard let until = entry.until ?? deadlineByRedis(entry.deadline, ofSlot: entry.slot) else { return }
+        guard let until = entry.until ?? connection.redisTime(at: entry.deadline, ofSlot: entry.slot) else { return }
         self.state.value.pending[id]?.until = until
         let term = connection.term(ofSlot: entry.slot)?.number
         self.state.value.pending[id]?.isSending = true
@@ -213,14 +213,6 @@ package final class CommandSender: Sendable {
                 self.state.value.pending.removeValue(forKey: id)?.completion(.failure(error.signaling))
             }
         }
-    }
-
-    /// Converts a deadline of this process into Redis time; nil while Redis' time is unknown. Called for every command, so
-    /// without a `Duration`, which would cost a division of 128 bits.
-    private func deadlineByRedis(_ deadline: NIODeadline, ofSlot slot: UInt16) -> RedisTime? {
-        guard let now = connection.clock(ofSlot: slot)?.now else { return nil }
-        let left = max(0, (deadline - .now()).nanoseconds)
-        return RedisTime(milliseconds: now.milliseconds + left / 1_000_000)
     }
 
     private static func bucket(of deadline: NIODeadline) -> UInt64 {

@@ -15,7 +15,7 @@ extension FunctionDrivers {
         _ users: Range<Int>, bytes: Int, life: Int = 600_000, entries: Int = Limits.mailboxEntries, command: String = ""
     ) -> RedisCommand {
         let line = RedisArgument.string(String(repeating: "x", count: bytes))
-        var arguments = [gateway]
+        var arguments = [gateway, 0]
         for number in users {
             arguments += [
                 .string(tag(number)), .string(command.isEmpty ? "" : "\(command)-\(number)"), "s1", line, .int(life),

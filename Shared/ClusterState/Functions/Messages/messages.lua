@@ -70,7 +70,16 @@ local function sender_error(tag, sid, gateway)
     return nil
 end
 
--- KEYS: the receiver's tag per message. ARGV: gateway, then per message: the sender's tag (no key: it may lie in another
+-- Returns the error of a message whose sender was told meanwhile that it has failed, else nil. `deadline` is in ms, 0 or nil for none.
+local function late_error(deadline, now)
+    deadline = tonumber(deadline or 0)
+    if deadline > 0 and now > deadline then
+        return 'SIG 1001 timeout the deadline had passed'
+    end
+    return nil
+end
+
+-- KEYS: the receiver's tag per message. ARGV: gateway, deadline (ms by this clock, 0 for none), then per message: the sender's tag (no key: it may lie in another
 -- slot), command ('' for none), the sender's sid ('' for an app's server), line, time to live (ms), maximum entries and bytes
 -- of the mailbox.
 -- Returns per message its version, 0 for a duplicate, or an error.
@@ -78,9 +87,10 @@ local function messages_to_users(keys, args)
     spent = 0
     local now = clock()
     local is_crowded_now = crowded(now)
+    local late = late_error(args[2], now)
     local results, mails, senders = {}, {}, {}
     for i = 1, #keys do
-        local tag, sender, first = keys[i], args[7 * i - 5], 7 * i - 4
+        local tag, sender, first = keys[i], args[7 * i - 4], 7 * i - 3
         local sid = args[first + 1]
         local refusal
         -- A sender's session is checked once per call. An app's server, which has none, sends with the sid ''.
@@ -90,8 +100,8 @@ local function messages_to_users(keys, args)
         end
         -- A duplicate need only be recognised: storing a marker costs half of storing the result, as `once` does.
         local done = args[first] ~= '' and tag .. ':done:' .. args[first]
-        if refusal then
-            results[i] = {err = refusal}
+        if late or refusal then
+            results[i] = {err = late or refusal}
         elseif is_crowded_now then
             results[i] = {err = MEMORY_FULL}
         elseif done and not redis.call('SET', done, '', 'PX', DONE_MS, 'NX') then
@@ -132,7 +142,8 @@ local function is_special(tag)
 end
 
 -- ARGV: command ('' for none), account, uid, sid ('' for a service), gateway, 1 when the sender need not be a member,
--- messages per second, body, the sender's tag when the sender has a session and need not be a member, else ''.
+-- messages per second, body, the sender's tag when the sender has a session and need not be a member, else '', and the deadline as
+-- in messages_to_users, which may be left out.
 -- Returns {sequence, client id}, or {0, 0} when the sender need not be a member and the channel has none. A special channel that the
 -- server API follows (:follow, see ChannelKeys.swift) counts as one with members.
 local function announcement_to_channel(keys, args)
@@ -142,7 +153,11 @@ local function announcement_to_channel(keys, args)
         return {0, 0}
     end
     return once(tag, args[1], 0, function()
-        local refusal
+        local ms, us = clock()
+        local refusal = late_error(args[10], ms)
+        if refusal then
+            return {err = refusal}
+        end
         if not is_forced then
             refusal = speaker_error(tag, args[2], args[4])
         elseif args[9] ~= '' then
@@ -163,7 +178,6 @@ local function announcement_to_channel(keys, args)
                 return {err = 'SIG 400 rate_limited more than ' .. number(limit) .. ' messages a second in the channel'}
             end
         end
-        local ms, us = clock()
         local last_id = tonumber(id or '0')
         -- A new channel's numbers start at the clock, above all that clients have seen.
         local next_seq, next_id = tonumber(seq or ms) + 1, math.max(us, last_id + 1)

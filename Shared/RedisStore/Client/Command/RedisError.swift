@@ -36,6 +36,12 @@ package struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
             code, SignalingReason(rawValue: String(parts[1])), parts.count > 2 ? String(parts[2]) : "")
     }
 
+    /// The error of a message whose sender waits: as ``signaling``, but `timeout` where it is unknown whether the message was sent. A
+    /// message that is told as `unavailable` was not, and is not later either.
+    package var ofMessage: SignalingError {
+        code == .closed || code == .timeout ? .timeout() : signaling
+    }
+
     /// Code and message on one line.
     package var description: String { "\(code) \(message)" }
 

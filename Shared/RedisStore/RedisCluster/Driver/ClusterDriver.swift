@@ -137,6 +137,9 @@ final class ClusterDriver {
 
     // MARK: - Commands
 
+    /// How long a command may take that is not repeated.
+    var longestWait: TimeAmount { commandTimeout + patience }
+
     /// See ``RedisCluster/send(_:repeatedUntil:_:)``.
     func send(_ command: RedisCommand, repeatedUntil until: NIODeadline?, _ completion: @escaping Completion) {
         guard !isClosed else { return completion(.failure(.shutDown)) }

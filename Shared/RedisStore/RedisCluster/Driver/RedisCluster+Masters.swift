@@ -62,6 +62,22 @@ extension RedisCluster {
         }
     }
 
+    /// A moment of this process by the clock of the master that owns a slot; nil while that is not known. Called for every message,
+    /// so without a `Duration`, which would cost a division of 128 bits.
+    package func redisTime(at moment: NIODeadline, ofSlot slot: UInt16) -> RedisTime? {
+        guard let now = clock(ofSlot: slot)?.now else { return nil }
+        let left = max(0, (moment - .now()).nanoseconds)
+        return RedisTime(milliseconds: now.milliseconds + left / 1_000_000)
+    }
+
+    /// When a command that is sent now fails at the latest; a command that may be repeated has a time of its own.
+    package var commandEnd: NIODeadline {
+        switch backend {
+        case .single: .now() + TimeAmount(configuration.commandTimeout)
+        case .cluster(let driver): .now() + driver.value.longestWait
+        }
+    }
+
     /// By how much the clocks of the masters differ; nil with fewer than two of them.
     package var clockSpread: Duration? {
         switch backend {
