@@ -58,16 +58,74 @@ local CROWDED = 0.8
 local CROWDED_MS = 1000
 local crowded_at, is_crowded = 0, false
 
+-- Fraction of `maxmemory` from which on each owner's additions are counted, and the fraction that one owner may add from then on.
+-- So whoever fills Redis is refused first, and the others may add until it is crowded. Below it, counting would cost something for
+-- nothing.
+local TIGHT, SHARE = 0.5, 0.05
+-- What expires as a whole is not seen to go, so counts halve in this time (ms).
+local SHARE_HALF_MS = 3600000
+-- Bytes that each owner has added, less those that it was seen to free, since Redis is tight; and the bytes that it may.
+local is_tight, added, share, halved_at = false, {}, 0, 0
+
+local function count_memory(now)
+    local memory = redis.call('INFO', 'memory')
+    local bound = tonumber(string.match(memory, '\nmaxmemory:(%d+)'))
+    local used = tonumber(string.match(memory, '\nused_memory:(%d+)'))
+    is_crowded = bound > 0 and used > bound * CROWDED
+    share = bound * SHARE
+    -- It stays tight until as much as one share is free again, so that an owner at its share does not start anew at each entry.
+    if bound == 0 or used <= bound * (TIGHT - SHARE) then
+        is_tight, added = false, {}
+    elseif used > bound * TIGHT and not is_tight then
+        is_tight, halved_at = true, now
+    end
+    if is_tight and now - halved_at > SHARE_HALF_MS then
+        halved_at = now
+        for owner, bytes in pairs(added) do
+            added[owner] = bytes / 2
+        end
+    end
+end
+
 -- Returns whether Redis is nearly full; the answer may be CROWDED_MS old. `now` is the clock (ms). Callers then refuse
 -- with MEMORY_FULL.
 local function crowded(now)
     if now - crowded_at >= CROWDED_MS or now < crowded_at then
         crowded_at = now
-        local memory = redis.call('INFO', 'memory')
-        local bound = tonumber(string.match(memory, '\nmaxmemory:(%d+)'))
-        is_crowded = bound > 0 and tonumber(string.match(memory, '\nused_memory:(%d+)')) > bound * CROWDED
+        count_memory(now)
     end
     return is_crowded
+end
+
+-- Whose memory a tag's keys are: an app's, or, for idempotency keys, an API key's.
+local function owner_of(tag)
+    return string.match(tag, '^{%a:[^:}]*') or ''
+end
+
+-- Returns whether `bytes` more are refused to a tag's owner, because Redis is nearly full, or because it is filling and the owner has
+-- added its share; counts them otherwise. Callers refuse as crowded's do.
+local function refuses_memory(tag, bytes, now)
+    if crowded(now) then
+        return true
+    end
+    if not is_tight then
+        return false
+    end
+    local owner = owner_of(tag)
+    local sum = (added[owner] or 0) + bytes
+    if sum > share then
+        return true
+    end
+    added[owner] = sum
+    return false
+end
+
+-- Counts that a tag's owner has freed `bytes`.
+local function free_memory(tag, bytes)
+    if is_tight then
+        local owner = owner_of(tag)
+        added[owner] = math.max(0, (added[owner] or 0) - bytes)
+    end
 end
 
 -- A user's :box outlives the session by this, and lives at least as long as the mailbox. When it has expired, its

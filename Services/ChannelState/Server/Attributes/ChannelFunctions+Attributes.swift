@@ -17,13 +17,16 @@ extension ChannelFunctions {
     func begin(
         _ command: ChangeChannelAttributes, _ channel: ChannelKey, _ context: CommandContext
     ) async throws(SignalingError) -> AdmittedChange {
-        var adds = false
-        if case .update = command.change { adds = true }
+        // The bytes that are added; nil when nothing is.
+        var added: Int?
+        if case .update(let attribute) = command.change {
+            added = attribute.name.rawValue.utf8.count + attribute.value.utf8.count
+        }
         let reply = try await redis.answer(
             to: .function(
                 "channel_attribute_begin", tag: KeySpace.tag(channel), .string(context.id.rawValue),
                 .deadline(context.deadline), .string(ChannelAttributeRules.countedName(command.change)),
-                .int(command.limitPerSecond), adds ? 1 : 0))
+                .int(command.limitPerSecond), added == nil ? 0 : 1, .int(added ?? 0)))
         var parts = try FunctionReply(reply)
         return AdmittedChange(
             attributesAreCached: try parts.int64() == 1, members: try parts.int(), now: try parts.time())

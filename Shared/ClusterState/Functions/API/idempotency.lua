@@ -6,6 +6,9 @@
 --          attempt counts as in progress), and once there is an answer: status, body, and open ('1': a part of the batch has failed
 --          and may be tried again)
 
+-- Bytes counted for a request and the answer to it, which has fewer, but for a batch's.
+local ANSWER_BYTES = 768
+
 -- ARGV: digest of the request, time (ms) after which an attempt without an answer counts as lost, how long to know the request (ms).
 -- Returns {'fresh', begun}: the caller carries the request out; {'partly', begun, body}: it carries out what has failed;
 -- {'done', status, body}; {'running'}; or {'other'} when the key was used for another request. `begun` is that of the first attempt:
@@ -16,7 +19,7 @@ local function api_begin(keys, args)
     local now = clock()
     local begun = known[2]
     if not known[1] then
-        if crowded(now) then
+        if refuses_memory(keys[1], ANSWER_BYTES, now) then
             return {err = MEMORY_FULL}
         end
         begun = number(now)
@@ -42,6 +45,8 @@ end
 local function api_answered(keys, args)
     local key = keys[1] .. ':idem'
     if redis.call('HGET', key, 'digest') == args[1] then
+        -- Kept also when that is more than the share: the write has happened.
+        refuses_memory(keys[1], #args[3], (clock()))
         redis.call('HSET', key, 'busy', '0', 'status', args[2], 'body', args[3])
         if args[5] == '1' then
             redis.call('HSET', key, 'open', '1')

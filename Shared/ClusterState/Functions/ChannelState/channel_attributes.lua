@@ -5,8 +5,8 @@
 -- value after a newer one. Each difference is published to the members, unless nothing was cached and nobody had joined
 -- without attributes (`unloaded` of :state).
 
--- ARGV: command, deadline, attribute ('' for clear), changes of the channel allowed per second, 1 for an update. Called
--- before the change is committed.
+-- ARGV: command, deadline, attribute ('' for clear), changes of the channel allowed per second, 1 for an update, bytes that it adds.
+-- Called before the change is committed.
 -- Returns {1 when the attributes are cached, number of members, clock (ms)}, or an error when a rate limit is exceeded,
 -- the channel has its maximum number of attributes, or Redis is nearly full.
 local function channel_attribute_begin(keys, args)
@@ -25,7 +25,7 @@ local function channel_attribute_begin(keys, args)
             return {err = 'SIG 1001 rate_limited the attribute changed ' .. limit .. ' times in this second'}
         end
         if args[5] == '1' then
-            if crowded(now) then
+            if refuses_memory(tag, tonumber(args[6] or 0), now) then
                 return {err = MEMORY_FULL}
             end
             if redis.call('HLEN', tag .. ':attrs') >= ATTRIBUTES

@@ -78,6 +78,10 @@ end
 
 -- Deletes the keys of a mailbox in which nothing waits.
 local function empty(tag)
+    if is_tight then
+        local total, off = unpack(redis.call('HMGET', tag .. ':box', 'total', 'off'))
+        free_memory(tag, tonumber(total or 0) - tonumber(off or 0))
+    end
     redis.call('UNLINK', tag .. ':mbox', tag .. ':mcall', tag .. ':mfrom')
     redis.call('HDEL', tag .. ':box', 'expires', 'total', 'off', 'gone', 'purged', 'swept')
 end
@@ -87,6 +91,7 @@ local function deleted(tag, bytes)
     if redis.call('XLEN', tag .. ':mbox') == 0 then
         empty(tag)
     elseif bytes > 0 then
+        free_memory(tag, bytes)
         redis.call('HINCRBY', tag .. ':box', 'off', bytes)
         redis.call('HINCRBY', tag .. ':box', 'gone', bytes)
     end
@@ -176,6 +181,7 @@ local function trim(tag, clear)
     through = math.min(through, version_of(first) - 1)
     redis.call('ZREMRANGEBYSCORE', tag .. ':mcall', '-inf', number(through))
     local base = total_of(first) - size_of(first)
+    free_memory(tag, counted or base - off)
     if counted then
         redis.call('HSET', box, 'off', number(off + counted), 'gone', number(gone - (base - (off - gone) - counted)))
     else

@@ -51,7 +51,7 @@ local function message_to_user(keys, args)
             return {0, 0}
         end
         local now = clock()
-        if args[6] == '' and crowded(now) then
+        if args[6] == '' and refuses_memory(tag, #args[2] + ENTRY_BYTES, now) then
             return {err = MEMORY_FULL}
         end
         local mails = {}
@@ -86,7 +86,6 @@ end
 local function messages_to_users(keys, args)
     spent = 0
     local now = clock()
-    local is_crowded_now = crowded(now)
     local late = late_error(args[2], now)
     local results, mails, senders = {}, {}, {}
     for i = 1, #keys do
@@ -102,7 +101,7 @@ local function messages_to_users(keys, args)
         local done = args[first] ~= '' and tag .. ':done:' .. args[first]
         if late or refusal then
             results[i] = {err = late or refusal}
-        elseif is_crowded_now then
+        elseif refuses_memory(tag, #args[first + 2] + ENTRY_BYTES, now) then
             results[i] = {err = MEMORY_FULL}
         elseif done and not redis.call('SET', done, '', 'PX', DONE_MS, 'NX') then
             results[i] = 0
