@@ -262,7 +262,7 @@ let package = Package(
             server: ["RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
         + service(
             "Invitation", folder: "Invitation", logic: ["ClusterState", "SignalingWire"],
-            server: ["RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore])
+            server: ["RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore, deques])
         + service(
             "SIPBridge", folder: "SIPBridge", logic: ["SignalingTokens"],
             server: ["CRe", "RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])

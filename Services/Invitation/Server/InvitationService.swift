@@ -28,10 +28,12 @@ package struct InvitationService: ServiceDeclaration {
         // Declares everything that the service counts.
         _ = InvitationMetrics.shared
         let (redis, logger) = (resources.redis, resources.logger)
+        let records = CallRecordStore(redis: redis)
+        let ends = RecentEnds(redis: redis, records: records, logger: logger)
         let driver = CallDriver(
-            records: CallRecordStore(redis: redis), messages: MessageStore(connection: redis),
+            records: records, messages: MessageStore(connection: redis),
             timers: resources.timers, phones: PhoneDispatch(redis: redis, logger: logger),
-            lines: PhoneLines(redis: redis), durations: configuration.durations, logger: logger)
+            lines: PhoneLines(redis: redis), ends: ends, durations: configuration.durations, logger: logger)
         let trunks = CachedRecords<AppID, TrunkTerms>(store: TrunkStore(pool: resources.pool))
         let calls = CallHandler(
             driver: driver, trunks: trunks, callees: CalleeNumbers(store: UserStore(pool: resources.pool)))
@@ -52,7 +54,7 @@ package struct InvitationService: ServiceDeclaration {
                 months: CallMonths(pool: resources.pool), histories: Histories(pool: resources.pool),
                 days: configuration.callsKeptDays, logger: logger),
             CallLogPruning(store: store, days: configuration.callsKeptDays, logger: logger),
-            CallReconciliation(driver, store: store, redis: redis, pause: configuration.reconciliation),
+            CallReconciliation(driver, store: store, redis: redis, pause: configuration.reconciliation), ends,
             WebhookWatch(store: WebhookStore(pool: resources.pool), logger: logger),
         ]
         return parts

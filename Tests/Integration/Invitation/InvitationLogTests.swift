@@ -27,6 +27,31 @@ import Testing
         }
     }
 
+    @Test func anEndThatWasToldIsNotToldAgainWhenRedisForgotIt() async throws {
+        let server = try await PostgresServer()
+        try await InvitationStage.run(postgres: server) { stage in
+            let (alice, bob) = (try await stage.login("alice"), try await stage.login("bob"))
+            try await stage.act(.invite, by: alice, to: "bob")
+            try await stage.act(.accept, by: bob, to: "alice")
+            try await stage.expectLog(["bob live acknowledged accepted"])
+            // The end is told, but its entry of the log does not get to PostgreSQL before Redis loses it.
+            try await server.stop()
+            try await stage.act(.end, by: bob, to: "alice")
+            try await stage.expectMail(of: "alice", ["voip_invite_ack", "voip_invite_accept", "voip_invite_bye"])
+            try await stage.redis.kill()
+            try await stage.redis.start()
+            try await server.start()
+            for name in ["alice", "bob"] {
+                try await waitUntil("a session") { (try? await stage.login(name)) == nil ? "not yet" : nil }
+            }
+            try await stage.expectLog(["bob 0 acknowledged accepted"])
+            try await letPass(.seconds(5), "the log is compared with the calls again")
+            for name in ["alice", "bob"] { #expect(try await stage.mail(of: name) == []) }
+            try await stage.expectLog(["bob 0 acknowledged accepted"])
+        }
+        try await server.remove()
+    }
+
     @Test func callsThatLiveAreLeftAlone() async throws {
         try await InvitationStage.run(instances: 2) { stage in
             let (alice, bob) = (try await stage.login("alice"), try await stage.login("bob"))

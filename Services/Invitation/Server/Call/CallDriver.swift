@@ -31,6 +31,7 @@ struct CallDriver: Sendable {
     let timers: ServiceTimers<InvitationTimer>
     let phones: PhoneDispatch
     let lines: PhoneLines
+    let ends: RecentEnds
     let durations: CallDurations
     let logger: Logger
 
@@ -132,6 +133,7 @@ struct CallDriver: Sendable {
                 try await lines.free(call, of: UserKey(app: app, account: account))
             case .log(let entry):
                 if !records.logsWithCommit { try await records.log(entry, of: tag) }
+                ends.add(entry, of: tag)
                 note(entry)
             }
         }

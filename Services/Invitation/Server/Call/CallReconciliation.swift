@@ -21,6 +21,7 @@ actor CallReconciliation: Service {
 
     private let store: CallStore
     private let records: CallRecordStore
+    private let ends: RecentEnds
     private let messages: MessageStore
     private let redis: RedisCluster
     private let lock: RoundLock
@@ -34,6 +35,7 @@ actor CallReconciliation: Service {
     init(_ driver: CallDriver, store: CallStore, redis: RedisCluster, pause: Duration) {
         self.store = store
         records = driver.records
+        ends = driver.ends
         messages = driver.messages
         logger = driver.logger
         self.redis = redis
@@ -51,7 +53,7 @@ actor CallReconciliation: Service {
     }
 
     private func compare() async throws {
-        guard try await CallLogStream(redis: redis).delay() < Self.delay else { return }
+        guard ends.isSettled, try await CallLogStream(redis: redis).delay() < Self.delay else { return }
         for _ in 0..<Self.pages {
             let (calls, next) = try await store.open(
                 longerThan: pause, after: cursor, limit: Self.page)
