@@ -114,7 +114,8 @@ def test_every_alert_has_a_runbook_and_tests():
         assert rule["annotations"]["runbook"] == f"Docs/monitoring/runbooks.md#{rule['alert'].lower()}"
     tested = yaml.safe_load((MONITORING / "alerts_test.yml").read_text(encoding="utf-8"))["tests"]
     cases = [(case["alertname"], bool(case["exp_alerts"])) for test in tested for case in test["alert_rule_test"]]
-    assert sorted(cases) == sorted((name, fires) for name in names for fires in (False, True))
+    # An alert may have several reasons to fire, and to stay quiet.
+    assert set(cases) == {(name, fires) for name in names for fires in (False, True)}
 
 
 def test_rules_dashboards_and_runbooks_name_series_that_exist(stack: Stack):
