@@ -44,17 +44,17 @@ package struct ChannelStateService: ServiceDeclaration {
                 functions: functions, cache: channels.cache, changes: channels.changes, timers: resources.timers,
                 counters: channels.counters, logger: logger
             ).fired
-        let mirror = MirrorStore(pool: pool)
+        let mirrored = MirrorStore(pool: pool)
         // Read even when mirrors are off: instances with another setting may run, and may have run before.
         let webhooks = WebhookOutbox(pool: pool)
         parts.mirror(ChannelMirrorRow.self, logger: logger) { rows in
             try await webhooks.add(rows.flatMap(\.webhookEvents))
-            try await mirror.members(
+            try await mirrored.members(
                 rows.compactMap { row in if case .member(let member) = row { member } else { nil } })
         }
         if configuration.mirrors {
             let check = MemberMirrorCheck(
-                functions: functions, store: mirror, reassertion: reassertion, uptime: resources.uptime)
+                functions: functions, store: mirrored, reassertion: reassertion, uptime: resources.uptime)
             parts.rounds = [ServiceRound("channel-state-mirror", every: .seconds(60), perform: check.round)]
         }
         let survey = ChannelSurvey(

@@ -1,4 +1,5 @@
 import ClusterState
+import MessageStore
 import RedisStore
 import SignalingProtocol
 import TestKit

@@ -50,16 +50,16 @@ import Testing
             try await inTime.toChannel.wait(for: 1, "outcome")
             #expect(try inTime.toChannel.all[0].get().sequence > 0)
 
-            scene.redis.server.freeze(true)
+            await scene.redis.server.freeze(true)
             let late = Self.send(scene, over: connection)
             try await late.toUser.wait(for: 1, "outcome")
             try await late.toChannel.wait(for: 1, "outcome")
             #expect(late.toUser.all == [.failure(.timeout())])
             #expect(late.toChannel.all == [.failure(.timeout())])
-            scene.redis.server.freeze(false)
+            await scene.redis.server.freeze(false)
 
             // Redis has read what was sent before it answers a newcomer.
-            try await waitUntil("an answer") { try? await scene.command("PING"); return nil }
+            try await waitUntil("an answer") { (try? await scene.command("PING")) == nil ? "none" : nil }
             #expect(try await scene.lines() == ["too late"])
             #expect(try await scene.log(after: 0).events.count == 1)
             await connection.close()

@@ -1,6 +1,7 @@
 internal import Logging
 internal import PostgresStore
 internal import PresenceLogic
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Answers the server API's lists, in the order of a ``ListQueue``.

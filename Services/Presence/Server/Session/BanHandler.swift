@@ -2,6 +2,7 @@ internal import Logging
 internal import MessageStore
 internal import PostgresStore
 internal import RedisStore
+internal import ServiceMetrics
 internal import SignalingProtocol
 
 /// Bans users.

@@ -1,5 +1,6 @@
 internal import ClusterState
-internal import NIOCore
+package import NIOCore
+package import SignalingProtocol
 
 /// What is known of the masters. All on ``eventLoop`` only, unless said otherwise.
 extension RedisCluster {

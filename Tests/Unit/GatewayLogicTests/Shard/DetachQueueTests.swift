@@ -54,15 +54,20 @@ import Testing
 
     @Test mutating func tooManyDoubtfulOnesAreDropped() {
         for number in 0..<DetachQueue.doubtfulBound {
-            #expect(queue.lost(SessionID("gw-\(number)"), of: user, isDoubtful: true))
+            let isTold1 = queue.lost(SessionID("gw-\(number)"), of: user, isDoubtful: true)
+            #expect(isTold1)
         }
-        #expect(!queue.lost(SessionID("invented"), of: user, isDoubtful: true))
-        #expect(queue.lost(SessionID("gw-1"), of: user, isDoubtful: true), "it waits already")
+        let isTold2 = queue.lost(SessionID("invented"), of: user, isDoubtful: true)
+        #expect(!isTold2)
+        let isTold3 = queue.lost(SessionID("gw-1"), of: user, isDoubtful: true)
+        #expect(isTold3, "it waits already")
         #expect(queue.count == DetachQueue.doubtfulBound)
-        #expect(queue.lost(SessionID("held"), of: user), "it had a connection")
+        let isTold4 = queue.lost(SessionID("held"), of: user)
+        #expect(isTold4, "it had a connection")
         queue.confirmed(next()[0])
         queue.confirmed(next()[0])
-        #expect(queue.lost(SessionID("invented"), of: user, isDoubtful: true))
+        let isTold5 = queue.lost(SessionID("invented"), of: user, isDoubtful: true)
+        #expect(isTold5)
     }
 
     @Test mutating func aSessionThatIsBoundAgainIsNotTold() {

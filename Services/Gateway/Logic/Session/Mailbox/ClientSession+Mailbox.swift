@@ -34,8 +34,8 @@ extension ClientSession {
             noteRefusal(error, &actions)
         case .pollTimerFired:
             pollTimerFired(environment, &actions)
-        case .frame, .login, .output, .connectionLost, .close, .appAnswered, .limits, .hooks, .hookAnswered, .opened,
-            .resumed, .ratesTaken, .loggedOut, .superseded, .end, .tokenCheck, .answered, .messageAnswered, .goOn,
+        case .frame, .login, .lineLogin, .output, .connectionLost, .close, .appAnswered, .limits, .hooks, .hookAnswered,
+            .opened, .resumed, .ratesTaken, .loggedOut, .superseded, .end, .tokenCheck, .answered, .messageAnswered, .goOn,
             .subscribed, .joined, .left, .published, .logRead, .joinUndone, .membershipTold, .settlementDue:
             loseExcluded("the mailbox got an event that is not its own", &actions)
         }
