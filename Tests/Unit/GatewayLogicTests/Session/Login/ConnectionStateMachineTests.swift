@@ -98,7 +98,7 @@ import Testing
             .success(AppSettings(certificate: "", tokenRequired: false)),
             session: SessionID("s-1"), secret: Conversation.secret, now: 0)
         #expect(machine.connectionLost() == .none)
-        guard case .detach = machine.opened(.failure(.timeout())) else {
+        guard case .detachDoubtful = machine.opened(.failure(.timeout())) else {
             Issue.record("not detached")
             return
         }

@@ -31,7 +31,7 @@ import Testing
         let key = ChannelKey(app: app, name: channel)
         let session = SessionID("g1-7")
         let gateway = GatewayID("g1")
-        let line = Line(user: user, session: session, secret: "secret")
+        let line = Line(user: user, session: session, secret: "0123456789abcdef0123456789abcdef")
         let actor = Actor(user: user, uid: .max, session: session)
         let attribute = Attribute(name: try AttributeName(channelText), value: "4:x\n\u{0}")
 

@@ -22,7 +22,7 @@ import Testing
         user = UserKey(app: app, account: try Account("anna"))
         channel = try ChannelName("tea")
         room = ChannelKey(app: app, name: channel)
-        line = Line(user: user, session: session, secret: "x")
+        line = Line(user: user, session: session, secret: "0123456789abcdef0123456789abcdef")
         actor = Actor(user: user, uid: 7, session: session)
         member = Member(account: user.account, uid: 7)
         attribute = Attribute(name: try AttributeName("n"), value: "v")
@@ -129,9 +129,9 @@ import Testing
     @Test func sessions() throws {
         try expect(
             OpenSession(gateway: gateway, line: line, device: "ios", push: true, tokenExpiry: 99),
-            "7:gateway1:g4:line12:s-1.x.a.anna6:device3:ios4:push1:17:expires2:99")
+            "7:gateway1:g4:line43:s-1.0123456789abcdef0123456789abcdef.a.anna6:device3:ios4:push1:17:expires2:99")
         try expect(SessionOpened(uid: 7, hold: hold), "3:uid1:75:since1:15:claim1:2")
-        try expect(ResumeSession(gateway: gateway, line: line), "7:gateway1:g4:line12:s-1.x.a.anna")
+        try expect(ResumeSession(gateway: gateway, line: line), "7:gateway1:g4:line43:s-1.0123456789abcdef0123456789abcdef.a.anna")
         var resumed = SessionResumed(uid: 7, channel: channel, push: false, tokenExpiry: 99, hold: hold)
         resumed.moveNumber = 3
         try expect(
@@ -202,7 +202,7 @@ import Testing
         held.place = HeldPlace(moveNumber: 3, channel: channel, isSettled: true)
         try expect(
             ReassertSessions(gateway: gateway, sessions: [held]),
-            "7:gateway1:g8:sessions125:0:119:4:line12:s-1.x.a.anna3:uid1:76:device3:ios4:push1:17:expires2:995:since1:15:claim1:24:turn1:37:channel3:tea7:settled1:1"
+            "7:gateway1:g8:sessions156:0:150:4:line43:s-1.0123456789abcdef0123456789abcdef.a.anna3:uid1:76:device3:ios4:push1:17:expires2:995:since1:15:claim1:24:turn1:37:channel3:tea7:settled1:1"
         )
         try expect(
             SessionsReasserted(
