@@ -131,7 +131,7 @@ actor ServicesStage {
     nonisolated func login(_ account: String, on gateway: StageGateway) async throws -> StageSession {
         let line = Line(
             user: try user(account), session: SessionID("s-\(SecureRandom.hex(bytes: 6))"),
-            secret: SecureRandom.hex(bytes: 8))
+            secret: SecureRandom.hex(bytes: Line.secretBytes))
         let opened = try await gateway.send(OpenSession(gateway: gateway.id, line: line, device: "test", push: false))
         return StageSession(line: line, uid: opened.uid, hold: opened.hold)
     }

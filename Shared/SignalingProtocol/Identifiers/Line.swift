@@ -43,7 +43,17 @@ package struct Line: Hashable, Sendable {
     }
 
     private static func isSession(_ text: String) -> Bool {
-        (1...sessionBytes).contains(text.utf8.count) && text.isVisibleASCII && !PercentEscape.hasSeparators(text)
+        (1...sessionBytes).contains(text.utf8.count) && text.utf8.allSatisfy(Self.isOfSession)
+    }
+
+    /// Gateways name sessions by letters, digits and hyphens.
+    private static func isOfSession(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
     }
 
     private static func isSecret(_ text: String) -> Bool {

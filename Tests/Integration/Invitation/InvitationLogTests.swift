@@ -37,7 +37,7 @@ import Testing
             // The end is told, but its entry of the log does not get to PostgreSQL before Redis loses it.
             try await server.stop()
             try await stage.act(.end, by: bob, to: "alice")
-            try await stage.expectMail(of: "alice", ["voip_invite_ack", "voip_invite_accept", "voip_invite_bye"])
+            try await stage.expectMail(of: "alice", ["voip_invite_accept", "voip_invite_bye"])
             try await stage.redis.kill()
             try await stage.redis.start()
             try await server.start()

@@ -44,7 +44,8 @@ import Testing
             #expect(sent == share / (Self.line.utf8.count + 64))
             #expect(await scene.sendTogether([Message(to: scene.user, line: "x")]) != [.failure(.memoryFull)])
             #expect(try await scene.say("channels go on", by: scene.sender.account, force: true).sequence == 0)
-            #expect(try await Self.fill(scene, other) == sent, "another app has a share of its own")
+            let others = try await Self.fill(scene, other)
+            #expect(others == sent, "another app has a share of its own")
 
             // What was read makes room.
             try await scene.clear(through: 1 << 52)

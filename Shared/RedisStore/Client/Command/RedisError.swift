@@ -39,7 +39,8 @@ package struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The error of a message whose sender waits: as ``signaling``, but `timeout` where it is unknown whether the message was sent. A
     /// message that is told as `unavailable` was not, and is not later either.
     package var ofMessage: SignalingError {
-        code == .closed || code == .timeout ? .timeout() : signaling
+        let isUnknown = code == .timeout || code == .closed && self != .shutDown
+        return isUnknown ? .timeout() : signaling
     }
 
     /// Code and message on one line.
