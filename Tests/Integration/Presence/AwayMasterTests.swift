@@ -117,7 +117,7 @@ import Testing
 
             try await Self.killFirst(scene, redis)
             let start = ContinuousClock.now
-            let line = Line(user: user, session: SessionID("s"), secret: "0123456789abcdef0123456789abcdef")
+            let line = Line(user: user, session: SessionID("s"), secret: TestLine.secret)
             let opened = try await sessions.open(
                 OpenSession(gateway: gateway, line: line, device: "test", push: false),
                 CommandContext(id: CommandID("login")))
@@ -146,7 +146,7 @@ import Testing
             let gateway = try Self.gateway(atMaster: 1)
             let sessions = Self.sessions(redis)
             func open(_ name: String) async throws {
-                let line = Line(user: user, session: SessionID(name), secret: "0123456789abcdef0123456789abcdef")
+                let line = Line(user: user, session: SessionID(name), secret: TestLine.secret)
                 _ = try await sessions.open(
                     OpenSession(gateway: gateway, line: line, device: "test", push: false),
                     CommandContext(id: CommandID("login \(name)")))
@@ -196,7 +196,8 @@ import Testing
             }
             _ = try await Self.sessions(redis).open(
                 OpenSession(
-                    gateway: gateway, line: Line(user: user, session: SessionID("s"), secret: "0123456789abcdef0123456789abcdef"), device: "test",
+                    gateway: gateway, line: Line(user: user, session: SessionID("s"), secret: TestLine.secret),
+                    device: "test",
                     push: false), CommandContext(id: CommandID("login")))
             try await Self.killFirst(scene, redis)
             let timer = PresenceTimer.gateway(gateway)

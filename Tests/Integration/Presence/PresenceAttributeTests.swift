@@ -87,7 +87,7 @@ import Testing
             #expect(try await gateway.send(GetApp(app: stage.app)) == settings)
             let set = again.setting(try attribute("a", "2"))
             #expect(try await gateway.refusal(set)?.reason == .unavailable)
-            let unknown = Line(user: try stage.user("carol"), session: SessionID("s9"), secret: "0123456789abcdef0123456789abcdef")
+            let unknown = Line(user: try stage.user("carol"), session: SessionID("s9"), secret: TestLine.secret)
             let open = OpenSession(gateway: gateway.id, line: unknown, device: "", push: false)
             #expect(try await gateway.refusal(open)?.reason == .unavailable)
             try await stage.postgres.start()

@@ -92,7 +92,7 @@ import Testing
             let refusal = try await gateway.refusal(ResumeSession(gateway: gateway.id, line: session.line))
             #expect(refusal?.code == .logoutKicked)
             // A caller with a wrong secret learns nothing about the session.
-            let wrong = Line(user: session.line.user, session: session.line.session, secret: "ffffffffffffffffffffffffffffffff")
+            let wrong = Line(user: session.line.user, session: session.line.session, secret: TestLine.otherSecret)
             #expect(try await gateway.refusal(ResumeSession(gateway: gateway.id, line: wrong))?.reason == .badLine)
         }
     }

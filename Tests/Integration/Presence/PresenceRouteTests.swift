@@ -30,7 +30,7 @@ import Testing
             #expect(try await holders(of: session, stage) == [one.id])
             _ = try await two.send(ResumeSession(gateway: two.id, line: line))
             #expect(try await holders(of: session, stage) == [two.id])
-            let wrong = Line(user: line.user, session: line.session, secret: "ffffffffffffffffffffffffffffffff")
+            let wrong = Line(user: line.user, session: line.session, secret: TestLine.otherSecret)
             #expect(try await one.refusal(ResumeSession(gateway: one.id, line: wrong))?.reason == .badLine)
             #expect(try await holders(of: session, stage) == [two.id])
             _ = try await two.send(CloseSession(user: line.user, session: line.session, reason: .leaveLogout))

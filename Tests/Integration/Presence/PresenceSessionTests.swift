@@ -81,7 +81,7 @@ import Testing
             let session = try await stage.login("alice", on: one)
             let room = try ChannelName("room")
             _ = try await one.send(JoinChannel(actor: session.actor, channel: room))
-            let wrong = Line(user: session.line.user, session: session.line.session, secret: "ffffffffffffffffffffffffffffffff")
+            let wrong = Line(user: session.line.user, session: session.line.session, secret: TestLine.otherSecret)
             #expect(try await two.refusal(ResumeSession(gateway: two.id, line: wrong))?.reason == .badLine)
             let resumed = try await two.send(ResumeSession(gateway: two.id, line: session.line))
             #expect(resumed.uid == session.uid && resumed.channel == room && !resumed.push)
@@ -198,7 +198,7 @@ import Testing
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")
             let special = try await observer(stage, gateway)
-            let line = Line(user: try stage.user("alice"), session: SessionID("s1"), secret: "0123456789abcdef0123456789abcdef")
+            let line = Line(user: try stage.user("alice"), session: SessionID("s1"), secret: TestLine.secret)
             let open = OpenSession(gateway: gateway.id, line: line, device: "test", push: false)
             for _ in 0..<5 {
                 _ = try await stage.connection.execute(

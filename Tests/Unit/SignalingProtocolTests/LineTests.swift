@@ -30,7 +30,8 @@ import Testing
         "s.\(secret).app.a%20b", "s.\(secret).app.%", "s.\(secret).app.%G0", "s.\(secret).app.%FF",
         "s.\(secret).a%20b.anna", "nobody.knows.this.line.", " . . . ", "s.secret.app.anna", "s.\(secret)0.app.anna",
         "s.0123456789ABCDEF0123456789ABCDEF.app.anna", "s.x123456789abcdef0123456789abcdef.app.anna",
-        "a b.\(secret).app.anna", "a\"b.\(secret).app.anna", "a:b.\(secret).app.anna", "a{b.\(secret).app.anna", "a%b.\(secret).app.anna",
+        "a b.\(secret).app.anna", "a\"b.\(secret).app.anna", "a:b.\(secret).app.anna", "a{b.\(secret).app.anna",
+        "a%b.\(secret).app.anna",
         "a\nb.\(secret).app.anna", "a\0b.\(secret).app.anna", "é.\(secret).app.anna",
         String(repeating: "s", count: 65) + ".\(secret).app.anna",
     ])

@@ -24,7 +24,8 @@ extension ClientSession {
         case .membershipTold(let settlement, let isMember): membershipTold(settlement, isMember, active, &actions)
         case .settlementDue(let settlement): settlementDue(settlement, active, &actions)
         case .frame, .login, .lineLogin, .output, .connectionLost, .close, .appAnswered, .limits, .hooks, .hookAnswered,
-            .opened, .resumed, .ratesTaken, .loggedOut, .superseded, .end, .tokenCheck, .answered, .messageAnswered, .goOn,
+            .opened, .resumed, .ratesTaken, .loggedOut, .superseded, .end, .tokenCheck, .answered, .messageAnswered,
+            .goOn,
             .mail, .resynchronizeMailbox, .mailboxIs, .mailboxLoaded, .mailboxLoadDue, .mailboxNotCleared,
             .pollTimerFired:
             loseExcluded("the channel got an event that is not its own", &actions)

@@ -35,7 +35,8 @@ extension ClientSession {
         case .pollTimerFired:
             pollTimerFired(environment, &actions)
         case .frame, .login, .lineLogin, .output, .connectionLost, .close, .appAnswered, .limits, .hooks, .hookAnswered,
-            .opened, .resumed, .ratesTaken, .loggedOut, .superseded, .end, .tokenCheck, .answered, .messageAnswered, .goOn,
+            .opened, .resumed, .ratesTaken, .loggedOut, .superseded, .end, .tokenCheck, .answered, .messageAnswered,
+            .goOn,
             .subscribed, .joined, .left, .published, .logRead, .joinUndone, .membershipTold, .settlementDue:
             loseExcluded("the mailbox got an event that is not its own", &actions)
         }

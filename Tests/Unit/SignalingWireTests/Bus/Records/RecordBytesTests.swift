@@ -131,7 +131,9 @@ import Testing
             OpenSession(gateway: gateway, line: line, device: "ios", push: true, tokenExpiry: 99),
             "7:gateway1:g4:line43:s-1.0123456789abcdef0123456789abcdef.a.anna6:device3:ios4:push1:17:expires2:99")
         try expect(SessionOpened(uid: 7, hold: hold), "3:uid1:75:since1:15:claim1:2")
-        try expect(ResumeSession(gateway: gateway, line: line), "7:gateway1:g4:line43:s-1.0123456789abcdef0123456789abcdef.a.anna")
+        try expect(
+            ResumeSession(gateway: gateway, line: line),
+            "7:gateway1:g4:line43:s-1.0123456789abcdef0123456789abcdef.a.anna")
         var resumed = SessionResumed(uid: 7, channel: channel, push: false, tokenExpiry: 99, hold: hold)
         resumed.moveNumber = 3
         try expect(
