@@ -97,9 +97,10 @@ local function crowded(now)
     return is_crowded
 end
 
--- Whose memory a tag's keys are: an app's, or, for idempotency keys, an API key's.
+-- Whose memory a tag's keys are: an app's, or, for idempotency keys, an API key's. Users' tags are {BUCKET}a:APP:..., the others
+-- {a:APP:...} or {k:KEY:...}; see KeySpace.swift.
 local function owner_of(tag)
-    return string.match(tag, '^{%a:[^:}]*') or ''
+    return string.match(tag, '^{[^:}]*}(%a:[^:]*)') or string.match(tag, '^{(%a:[^:}]*)') or ''
 end
 
 -- Returns whether `bytes` more are refused to a tag's owner, because Redis is nearly full, or because it is filling and the owner has

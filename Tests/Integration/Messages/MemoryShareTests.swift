@@ -16,6 +16,8 @@ import Testing
     /// Sets `maxmemory` so that this part of it is in use, and waits until Redis' functions have noticed.
     /// - Returns: the share of one app in bytes.
     private static func use(_ part: Double, of scene: MessageStoreScene) async throws -> Int {
+        // Much more than the buffers of clients, which come and go.
+        try await scene.command("SETRANGE", "{filler}", .int(8 << 20), "x")
         let used = try await scene.redis.information("used_memory", section: "memory")
         let bound = Int64(Double(used) / part)
         try await scene.command("CONFIG", "SET", "maxmemory", .int64(bound))
@@ -26,7 +28,7 @@ import Testing
     /// Sends messages to a user until one is refused.
     /// - Returns: how many were not.
     private static func fill(_ scene: MessageStoreScene, _ user: UserKey) async throws -> Int {
-        for sent in 0..<100 {
+        for sent in 0..<200 {
             switch await scene.sendTogether([Message(to: user, line: line, bound: 1000)])[0] {
             case .success: continue
             case .failure(.memoryFull): return sent
