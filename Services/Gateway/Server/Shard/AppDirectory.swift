@@ -21,6 +21,9 @@ final class AppDirectory {
     /// How long after a failed request the next one is made.
     private static let retryPause = LocalTime.Span(.seconds(1))
 
+    /// Told of settings that presence has given, whoever asked for them, before those who wait for them.
+    var onRenewed: ((AppID, AppSettings) -> Void)?
+
     typealias Callback = (Result<AppSettings, SignalingError>) -> Void
 
     private struct Entry {
@@ -115,6 +118,7 @@ final class AppDirectory {
             if entries.count >= Self.bound, entries[app] == nil { forgetOldest() }
             entries[app] = Entry(settings: settings, askedAt: .now, failedAt: nil)
             unknown[app] = nil
+            onRenewed?(app, settings)
         case .failure(let error) where error.reason == .unknownApp:
             entries[app] = nil
             if unknown.count >= unknownBound { unknown = unknown.filter { LocalTime.now - $0.value < freshness } }

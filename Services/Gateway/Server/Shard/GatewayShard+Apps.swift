@@ -21,7 +21,6 @@ extension GatewayShard {
         hooks.forget(except: Set(connections.values.compactMap { $0.session.app }))
         for app in present {
             apps.renew(app) { [self] answer in
-                if case .success(let settings) = answer { adopt(settings.hook, of: app) }
                 guard case .failure(let error) = answer, error.reason == .unknownApp else { return }
                 let ended = sessions.values.filter { $0.session.held?.line.user.app == app }
                 logger.notice(

@@ -295,6 +295,7 @@ actor GatewayShard {
 
     /// Starts to connect to Redis.
     func start() {
+        apps.onRenewed = { [unowned self] app, settings in adopt(settings.hook, of: app) }
         redis.onConnected { [unowned self] slots in assumeIsolated { $0.redisConnected(slots) } }
         redis.start()
         subscriber.start()
