@@ -52,7 +52,8 @@ package final class MailboxBatch {
     /// Completes once with the entry's version; 0 for a repetition. Fails with ``SignalingCode/messageOther``
     /// (`mailbox_full`) at the mailbox's bounds; with ``SignalingCode/failed`` (`memory_full`) when Redis is at `maxmemory`,
     /// (`unavailable`) when the message could not be sent to Redis and will not be, or (`timeout`) when Redis does not answer in
-    /// time: it refuses the message after that; and as described at ``SessionFence``.
+    /// time; and as described at ``SessionFence``. After a `timeout` Redis refuses a message without a command id. One with an id
+    /// may still be stored: its sender repeats it, and a refusal would put it behind those that were sent after it.
     package func send(
         _ message: InstantMessage, _ completion: @escaping (Result<Int64, SignalingError>) -> Void
     ) {
@@ -123,18 +124,17 @@ package final class MailboxBatch {
     private func sendMessages() {
         let call = messages
         messages = Call()
-        send("messages_to_users", call, hasDeadline: true)
+        send("messages_to_users", call, isMessages: true)
     }
 
     private func sendClears() {
         let call = clears
         clears = Call()
-        send("mailboxes_clear", call, hasDeadline: false)
+        send("mailboxes_clear", call, isMessages: false)
     }
 
-    /// - Parameter hasDeadline: whether the call is one of messages, which have no effect after their senders were told that they have
-    ///   failed.
-    private func send(_ function: String, _ call: Call, hasDeadline: Bool) {
+    /// - Parameter isMessages: whether the call stores messages, and so must survive and may have a deadline.
+    private func send(_ function: String, _ call: Call, isMessages: Bool) {
         let completions = call.completions
         guard !completions.isEmpty else { return }
         var command = RedisCommand.function(
@@ -143,10 +143,10 @@ package final class MailboxBatch {
         let until = call.isRepeatable ? Self.repeatedUntil : nil
         command.append(contentsOf: call.keys)
         command.append(gateway.rawValue)
-        if hasDeadline { command.append(connection.deadline(of: until, inSlot: call.slot)) }
+        if isMessages { command.append(connection.deadline(isRepeatable: call.isRepeatable, inSlot: call.slot)) }
         command.append(contentsOf: call.arguments)
         // Not durable: entries that a lost call brings back are acknowledged again by the client.
-        command.isDurable = hasDeadline
+        command.isDurable = isMessages
         connection.send(command, repeatedUntil: until) { reply in
             for (completion, result) in zip(completions, Self.results(reply, count: completions.count)) {
                 completion(result)
@@ -174,10 +174,10 @@ package final class MailboxBatch {
 }
 
 extension RedisCluster {
-    /// The deadline of a message by Redis' clock in milliseconds, when its sender is told that it has failed; 0 while the clock is not
-    /// known.
-    /// - Parameter until: until when the message may be sent again; nil for one that is sent once.
-    func deadline(of until: NIODeadline?, inSlot slot: UInt16) -> RedisArgument {
-        redisTime(at: until ?? commandEnd, ofSlot: slot).map { .int64($0.milliseconds) } ?? 0
+    /// When the sender of a message is told that it has failed, by Redis' clock in milliseconds; 0 while the clock is not known, and
+    /// for a message that is repeated.
+    func deadline(isRepeatable: Bool, inSlot slot: UInt16) -> RedisArgument {
+        guard !isRepeatable, let end = redisTime(at: commandEnd, ofSlot: slot) else { return 0 }
+        return .int64(end.milliseconds)
     }
 }

@@ -35,8 +35,8 @@ package struct MessageStore: Sendable {
         // A message with a command id is sent again if the connection breaks before the reply.
         let until = message.command.map { _ in MailboxBatch.repeatedUntil }
         var command = Self.command(message)
-        // After it the sender was told that the message has failed, so that Redis refuses it.
-        command.append(connection.deadline(of: until, inSlot: KeySpace.slot(of: .channel(message.channel))))
+        command.append(
+            connection.deadline(isRepeatable: until != nil, inSlot: KeySpace.slot(of: .channel(message.channel))))
         connection.send(command, repeatedUntil: until) { reply in
             completion(
                 reply.mapError(\.ofMessage).flatMap { value in

@@ -65,4 +65,31 @@ import Testing
             await connection.close()
         }
     }
+
+    /// Their senders repeat them: a message that was refused while later ones are stored would come after them.
+    @Test func whatIsRepeatedKeepsItsPlace() async throws {
+        try await MessageStoreScene.run { scene in
+            let outcomes = Recording<Result<Int64, SignalingError>>()
+            @Sendable func send(_ text: String) {
+                scene.redis.eventLoop.execute {
+                    var message = InstantMessage(
+                        to: scene.user, from: UserKeys(scene.sender), in: scene.sending, line: text, seconds: 60)
+                    message.command = CommandID(text)
+                    scene.batch.value.send(message) { outcomes.add($0) }
+                }
+            }
+            await scene.redis.server.freeze(true)
+            send("first")
+            try await outcomes.wait(for: 1, "outcome")
+            #expect(outcomes.all == [.failure(.timeout())])
+            send("second")
+            await scene.redis.server.freeze(false)
+            try await outcomes.wait(for: 2, "outcome")
+            #expect(try outcomes.all[1].get() > 0)
+            send("first")
+            try await outcomes.wait(for: 3, "outcome")
+            #expect(outcomes.all[2] == .success(0))
+            #expect(try await scene.lines() == ["first", "second"])
+        }
+    }
 }
