@@ -138,10 +138,10 @@ def _start_services(record: Record, unlimited: bool, phones: Telephony) -> None:
     readiness.wait_ready(record, members)
 
 
-def down(directory: Path) -> None:
-    """Ends every process of the stack and deletes its data; the logs stay."""
+def down(directory: Path, *, at_once: bool = False) -> None:
+    """Ends every process of the stack and deletes its data; the logs stay. With `at_once`, nobody gets time to leave."""
     record = Record.load(directory)
-    _stop_all(record)
+    (_kill_all if at_once else _stop_all)(record)
     stores.remove_data(record)
     record.endpoints_path.unlink(missing_ok=True)
     record.path.unlink(missing_ok=True)
@@ -271,10 +271,34 @@ def _stop_all(record: Record) -> None:
         for member in group:
             if not member.identity.wait_gone(deadline - time.monotonic()):
                 member.identity.send(signal.SIGKILL)
+    _end_the_rest(record, alive)
+
+
+def _kill_all(record: Record) -> None:
+    """Ends all at once. The wire goes last: it takes the networks of the hosts away."""
+    alive = [member for member in record.members if member.is_running]
+    for member in alive:
+        if member.kind == "postgres":
+            # Its way to end at once: it takes its children and its shared memory with it.
+            member.identity.send(signal.SIGQUIT)
+            processes.thaw(member.identity)
+        elif member.kind != hosts.WIRE:
+            member.identity.send(signal.SIGKILL)
+    deadline = time.monotonic() + DOWN_SECONDS
+    for member in alive:
+        if member.kind == hosts.WIRE:
+            member.identity.send(_polite_signal(member))
+        if not member.identity.wait_gone(deadline - time.monotonic()):
+            member.identity.send(signal.SIGKILL)
+    _end_the_rest(record, alive)
+
+
+def _end_the_rest(record: Record, ended: list[Member]) -> None:
+    """Kills what carries the stack's mark, and waits until that and these members are gone."""
     strays = processes.leftovers(record.directory, stores.data_directories(record))
     for stray in strays:
         stray.send(signal.SIGKILL)
-    everyone = [member.identity for member in alive] + strays
+    everyone = [member.identity for member in ended] + strays
     if left := [identity.pid for identity in everyone if not identity.wait_gone(KILL_SECONDS)]:
         raise StackError(f"processes {left} survive SIGKILL")
     for identity in everyone:

@@ -15,6 +15,8 @@ from signaling import Client
 from stack_control import Stack, unique
 
 TEST_SECONDS = 240
+# A sanitizer writes its reports when a process ends by itself.
+IS_SANITIZED = not {"ASAN_OPTIONS", "TSAN_OPTIONS"}.isdisjoint(os.environ)
 # While a sync of the disk is under way, Redis with `everysec` answers without writing for up to 2 s. On a machine as busy as one
 # that runs these tests, SIGKILL would then lose what it has acknowledged, which is what tests that kill Redis count. `no` writes at once
 # and leaves the disk to the system; that matters only when the power fails.
@@ -48,7 +50,7 @@ def running(request: pytest.FixtureRequest, *options: str, **counts: int) -> Ite
             yield stack
         failed = request.session.testsfailed > failures_before
     finally:
-        stack.down()
+        stack.down(at_once=not IS_SANITIZED)
         logs = stack.directory / "logs"
         if failed:
             print(f"\nlogs of the stack: {logs}", file=sys.stderr)

@@ -64,12 +64,12 @@ class Stack:
         self.run("up", *options, seconds=UP_SECONDS)
         return self
 
-    def down(self) -> None:
-        self.run("down")
+    def down(self, *, at_once: bool = False) -> None:
+        self.run("down", *(["--at-once"] if at_once else []))
 
     def remove(self) -> None:
         """Takes it down and deletes its logs."""
-        self.down()
+        self.down(at_once=True)
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def clients_host(self) -> AbstractContextManager[None]:
