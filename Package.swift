@@ -95,8 +95,8 @@ let fuzzing: [Target] =
             .executableTarget(
                 name: "Fuzz",
                 dependencies: [
-                    "CFuzz", "CMedia", "CMediaNode", "CRe", "ClusterState", "MediaLogic", "SignalingProtocol", "SignalingTokens",
-                    "SignalingWire",
+                    "CFuzz", "CMedia", "CMediaNode", "CRe", "ClusterState", "MediaLogic", "SignalingProtocol",
+                    "SignalingTokens", "SignalingWire",
                     "WebSocketWire",
                     "SignalingClient", "RedisStore", "ServiceKit", "InvitationLogic", "InvitationServer",
                     "SIPBridgeLogic",
@@ -315,7 +315,7 @@ let package = Package(
             .target(
                 name: "CMediaPeer", path: "Tests/Unit/CMediaPeer",
                 linkerSettings: ["ssl", "crypto"].map { .linkedLibrary($0) }),
-            unitTests("CMediaNode", ["CMedia", "CMediaPeer"]),
+            unitTests("CMediaNode", ["CMedia", "CMediaPeer", "TestKit"]),
             unitTests("MediaLogic", ["SignalingProtocol"]),
             unitTests("WebhookClient", ["SignalingProtocol", nioCore, nioPosix]),
             unitTests("SIPBridgeLogic", ["SignalingProtocol"]),

@@ -196,14 +196,14 @@ bool cm_stun_read(struct cm_stun *stun, const uint8_t *data, size_t size)
 }
 
 /* The HMAC of what is before MESSAGE-INTEGRITY, with a length that ends behind it. */
-static void compute_integrity(
+static bool compute_integrity(
 	const struct cm_stun_secret *secret, const uint8_t *data, size_t size, uint8_t to[CM_HMAC_SHA1_SIZE])
 {
 	uint8_t text[CM_PACKET_SIZE];
 
 	memcpy(text, data, size);
 	cm_put16(text + 2, (uint16_t)(size - HEADER_SIZE + INTEGRITY_SIZE));
-	secret->hmac(secret->password, secret->size, text, size, to);
+	return secret->hmac(secret->password, secret->size, text, size, to);
 }
 
 bool cm_stun_is_authentic(const struct cm_stun *stun, const uint8_t *data, const struct cm_stun_secret *secret)
@@ -211,9 +211,8 @@ bool cm_stun_is_authentic(const struct cm_stun *stun, const uint8_t *data, const
 	uint8_t right[CM_HMAC_SHA1_SIZE], difference = 0;
 	size_t at = stun->integrity_offset;
 
-	if (!at)
+	if (!at || !compute_integrity(secret, data, at, right))
 		return false;
-	compute_integrity(secret, data, at, right);
 	for (size_t i = 0; i < sizeof right; i++)
 		difference |= right[i] ^ data[at + ATTRIBUTE_SIZE + i];
 	return difference == 0;
@@ -271,9 +270,8 @@ static size_t finish(struct writer *writer, const struct cm_stun_secret *secret)
 	uint8_t *integrity = write_attribute(writer, INTEGRITY, CM_HMAC_SHA1_SIZE);
 	uint8_t *fingerprint = write_attribute(writer, FINGERPRINT, 4);
 
-	if (!integrity || !fingerprint)
+	if (!integrity || !fingerprint || !compute_integrity(secret, writer->to, text, integrity))
 		return 0;
-	compute_integrity(secret, writer->to, text, integrity);
 	cm_put16(writer->to + 2, (uint16_t)(writer->size - HEADER_SIZE));
 	cm_put32(fingerprint, crc32(writer->to, writer->size - FINGERPRINT_SIZE) ^ FINGERPRINT_XOR);
 	return writer->size;

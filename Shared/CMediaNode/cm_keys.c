@@ -100,11 +100,9 @@ bool cm_keys_derive(
 	return is_derived;
 }
 
-void cm_hmac_sha1(const uint8_t *key, size_t key_size, const uint8_t *data, size_t size, uint8_t to[20])
+bool cm_hmac_sha1(const uint8_t *key, size_t key_size, const uint8_t *data, size_t size, uint8_t to[20])
 {
 	unsigned written = 20;
 
-	/* Fails only without memory; nothing is authentic then, because an answer of zeros is made of no message. */
-	if (!HMAC(EVP_sha1(), key, (int)key_size, data, size, to, &written))
-		memset(to, 0, 20);
+	return HMAC(EVP_sha1(), key, (int)key_size, data, size, to, &written) != NULL;
 }

@@ -42,8 +42,8 @@ struct cm_address {
 	bool is_ipv6;
 };
 
-/* HMAC-SHA1 of a message; CMedia has no cryptography of its own. */
-typedef void cm_hmac_sha1_h(
+/* HMAC-SHA1 of a message; CMedia has no cryptography of its own. False when it cannot be computed. */
+typedef bool cm_hmac_sha1_h(
 	const uint8_t *key, size_t key_size, const uint8_t *data, size_t size, uint8_t to[CM_HMAC_SHA1_SIZE]);
 
 /* The password of the side that is asked, and what computes with it. */

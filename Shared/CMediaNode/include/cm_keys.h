@@ -61,7 +61,7 @@ bool cm_keys_derive(
 /* Overwrites a secret with zeros, which the compiler does not leave out. */
 void cm_forget(void *secret, size_t size);
 
-/* The function of `struct cm_stun_secret`. */
-void cm_hmac_sha1(const uint8_t *key, size_t key_size, const uint8_t *data, size_t size, uint8_t to[20]);
+/* The function of `struct cm_stun_secret`. False without memory. */
+bool cm_hmac_sha1(const uint8_t *key, size_t key_size, const uint8_t *data, size_t size, uint8_t to[20]);
 
 #endif

@@ -11,7 +11,7 @@
 #include "cm_keys.h"
 
 enum {
-	/* How many packets one may be late. */
+	/* A packet that is so far behind is too old. */
 	CM_SRTP_WINDOW = 1024,
 	/* What protection adds at most to a packet: the tag of GCM, and the index of SRTCP. */
 	CM_SRTP_OVERHEAD = 16 + 4,
@@ -26,7 +26,7 @@ enum cm_srtp_verdict {
 	/* Made without the key, changed on its way, or no packet at all. */
 	CM_FORGED,
 	CM_REPLAYED,
-	/* More than CM_SRTP_WINDOW behind. Whether it is authentic is not known, as for CM_REPLAYED. */
+	/* CM_SRTP_WINDOW or more behind. Whether it is authentic is not known, as for CM_REPLAYED. */
 	CM_TOO_OLD,
 	/* Of an SSRC beyond CM_SRTP_RECEIVED_SOURCES. */
 	CM_TOO_MANY_SOURCES,
@@ -50,7 +50,7 @@ enum cm_srtp_verdict cm_srtp_unprotect(struct cm_srtp *srtp, uint8_t *packet, si
 enum cm_srtp_verdict cm_srtp_unprotect_rtcp(struct cm_srtp *srtp, uint8_t *packet, size_t *size);
 
 /* Encrypts a packet and adds its tag. False when the capacity is less than CM_SRTP_OVERHEAD more than the size, when the packet is
- * none, when its number was sent before or is more than CM_SRTP_WINDOW behind, and for an SSRC beyond CM_SRTP_SENT_SOURCES; it is
+ * none, when its number was sent before or is CM_SRTP_WINDOW or more behind, and for an SSRC beyond CM_SRTP_SENT_SOURCES; it is
  * not to be sent then. */
 bool cm_srtp_protect(struct cm_srtp *srtp, uint8_t *packet, size_t *size, size_t capacity);
 bool cm_srtp_protect_rtcp(struct cm_srtp *srtp, uint8_t *packet, size_t *size, size_t capacity);
