@@ -46,7 +46,8 @@ static int datagrams_read(BIO *bio, char *to, int capacity)
 	size_t size = dtls->datagram_size;
 
 	BIO_clear_retry_flags(bio);
-	if (!dtls->datagram || capacity <= 0) {
+	/* Nothing is not the end of anything, which is what 0 would say. */
+	if (!dtls->datagram || size == 0 || capacity <= 0) {
 		BIO_set_retry_read(bio);
 		return -1;
 	}
