@@ -27,6 +27,8 @@ struct cm_dtls {
 	const uint8_t *datagram;
 	size_t datagram_size;
 	const char *reason;
+	/* After the handshake the library has given up; see read_more. */
+	bool is_deaf;
 };
 
 /* One write is one datagram, one read as well. */
@@ -227,7 +229,7 @@ void cm_dtls_close(struct cm_dtls *dtls)
 	if (!dtls)
 		return;
 	ERR_clear_error();
-	if (dtls->state == CM_DTLS_DONE)
+	if (dtls->state == CM_DTLS_DONE && !dtls->is_deaf)
 		SSL_shutdown(dtls->ssl);
 	SSL_free(dtls->ssl);
 	free(dtls);
@@ -263,13 +265,19 @@ static void read_more(struct cm_dtls *dtls)
 	do
 		result = SSL_read(dtls->ssl, data, sizeof data);
 	while (result > 0);
-	if (SSL_get_error(dtls->ssl, result) != SSL_ERROR_WANT_READ)
+	if (SSL_get_error(dtls->ssl, result) == SSL_ERROR_WANT_READ)
+		return;
+	/* The library drops records that are not authentic, but gives up at one that is too short to be so. Then the peer has not said
+	 * goodbye, and the keys remain what they are. */
+	if (SSL_get_shutdown(dtls->ssl) & SSL_RECEIVED_SHUTDOWN)
 		dtls->state = CM_DTLS_CLOSED;
+	else
+		dtls->is_deaf = true;
 }
 
 enum cm_dtls_state cm_dtls_receive(struct cm_dtls *dtls, const uint8_t *data, size_t size)
 {
-	if (dtls->state != CM_DTLS_HANDSHAKING && dtls->state != CM_DTLS_DONE)
+	if ((dtls->state != CM_DTLS_HANDSHAKING && dtls->state != CM_DTLS_DONE) || dtls->is_deaf)
 		return dtls->state;
 	ERR_clear_error();
 	dtls->datagram = data;

@@ -224,6 +224,21 @@ final class Handshake {
         for datagram in handshake.fromPeer() { #expect(handshake.give(toServer: datagram) == CM_DTLS_DONE) }
     }
 
+    @Test func aForgedAlertEndsNothingThatIsDone() throws {
+        let alert: [UInt8] = [21, 254, 253, 0, 0, 0, 0, 0, 0, 0, 9, 0, 2, 2, 40]
+        let handshake = try Handshake()
+        handshake.run(handshake.begin())
+        #expect(handshake.give(toServer: alert) == CM_DTLS_DONE)
+        for count in [1, 2, 8, 23, 24, 25, 40] {
+            let handshake = try Handshake()
+            handshake.run(handshake.begin())
+            let forged: [UInt8] =
+                [21, 254, 253, 0, 1, 0, 0, 0, 0, 0, 9, 0, UInt8(count)] + Array(repeating: 1, count: count)
+            #expect(handshake.give(toServer: forged) == CM_DTLS_DONE, "of the right epoch, \(count) bytes")
+            #expect(handshake.give(toServer: forged) == CM_DTLS_DONE && hasKeysOfBothSides(handshake, .gcm))
+        }
+    }
+
     @Test func bothSidesMaySayGoodbye() throws {
         let handshake = try Handshake()
         handshake.run(handshake.begin())
@@ -231,5 +246,10 @@ final class Handshake {
         let goodbye = handshake.fromServer()
         #expect(goodbye.count == 1)
         #expect(!handshake.give(toPeer: try #require(goodbye.first)))
+        let other = try Handshake()
+        other.run(other.begin())
+        cm_peer_close(other.peer)
+        for datagram in other.fromPeer() { other.give(toServer: datagram) }
+        #expect(other.state == CM_DTLS_CLOSED && other.keys == nil)
     }
 }

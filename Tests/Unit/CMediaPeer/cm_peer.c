@@ -226,6 +226,12 @@ void cm_peer_write(struct cm_peer *peer, const uint8_t *data, size_t size)
 	SSL_write(peer->ssl, data, (int)size);
 }
 
+void cm_peer_close(struct cm_peer *peer)
+{
+	ERR_clear_error();
+	SSL_shutdown(peer->ssl);
+}
+
 bool cm_peer_counter(const uint8_t key[16], const uint8_t iv[16], uint8_t *data, size_t size)
 {
 	EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();

@@ -47,10 +47,14 @@ size_t cm_peer_keys(const struct cm_peer *peer, uint8_t to[CM_PEER_KEYS_MAX]);
 /* Sends data over DTLS, which means nothing to the node. */
 void cm_peer_write(struct cm_peer *peer, const uint8_t *data, size_t size);
 
+/* Says goodbye. */
+void cm_peer_close(struct cm_peer *peer);
+
 /* The key derivation of RFC 3711, section 4.3.1: a session key from master key, salt of 14 bytes and label. */
 bool cm_peer_derive(const uint8_t key[16], const uint8_t salt[14], uint8_t label, uint8_t *to, size_t size);
 /* AES-128 in counter mode. */
 bool cm_peer_counter(const uint8_t key[16], const uint8_t iv[16], uint8_t *data, size_t size);
+
 struct cm_peer_text {
 	const uint8_t *data;
 	size_t size;
