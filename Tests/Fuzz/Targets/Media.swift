@@ -86,6 +86,7 @@ private final class MediaStream {
     private let slot = UnsafeMutablePointer<cm_slot>.allocate(capacity: 1)
     private let arrivals = UnsafeMutablePointer<cm_arrivals>.allocate(capacity: 1)
     private let reception = UnsafeMutablePointer<cm_reception>.allocate(capacity: 1)
+    private let ring = UnsafeMutablePointer<cm_ring>.allocate(capacity: 1)
     private var format = cm_format()
     private var out = [UInt8](repeating: 0, count: 1500)
     private let noPayload: [UInt8] = [0]
@@ -94,6 +95,9 @@ private final class MediaStream {
     private var now: UInt64 = 1_000_000
 
     init() {
+        // As a value of its own it would not fit on the stack.
+        UnsafeMutableRawPointer(ring).initializeMemory(
+            as: UInt8.self, repeating: 0, count: MemoryLayout<cm_ring>.size)
         slot.initialize(to: cm_slot())
         arrivals.initialize(to: cm_arrivals())
         reception.initialize(to: cm_reception())
@@ -105,6 +109,7 @@ private final class MediaStream {
         slot.deallocate()
         arrivals.deallocate()
         reception.deallocate()
+        ring.deallocate()
     }
 
     func run(_ bytes: [UInt8]) {
@@ -127,11 +132,18 @@ private final class MediaStream {
         rtp.ssrc = 9
         rtp.sequence = sequence
         rtp.timestamp = UInt32(sequence) * 960
-        var count = 0
-        if cm_slot_write(slot, &rtp, noPayload, &format, now, &out, out.count, &count) == CM_SENT {
-            // No step is greater than half of the numbers.
-            last += Int(Int16(bitPattern: (UInt16(out[2]) << 8 | UInt16(out[3])) &- UInt16(truncatingIfNeeded: last)))
-            holds(sent.insert(last).inserted, "no number is sent twice")
+        _ = cm_ring_put(ring, sequence, noPayload, 1, now)
+        let isFirst = slot.pointee.is_first
+        if forward(&rtp), isFirst {
+            var listed = 0
+            while let kept = cm_ring_next(ring, rtp.sequence, now) {
+                listed += 1
+                holds(listed < 2 * Int(CM_RING_PACKETS), "a ring is listed once")
+                rtp.sequence = kept.pointee.sequence
+                rtp.timestamp = UInt32(rtp.sequence) * 960
+                _ = forward(&rtp)
+            }
+            rtp.sequence = sequence
         }
         _ = cm_reception_put(reception, &rtp, 48_000, now)
         var missing = [UInt16](repeating: 0, count: Int(CM_MISSING))
@@ -140,6 +152,17 @@ private final class MediaStream {
             cm_reception_nack(reception, 30_000, now, &missing, &hasLost) <= UInt32(CM_MISSING), "losses are bounded")
         var block = cm_report_block()
         cm_reception_report(reception, &block)
+    }
+
+    /// Whether the slot has sent it.
+    private func forward(_ rtp: inout cm_rtp) -> Bool {
+        var count = 0
+        let verdict = cm_slot_write(slot, &rtp, noPayload, &format, now, &out, out.count, &count)
+        guard verdict == CM_SENT else { return false }
+        // No step is greater than half of the numbers.
+        last += Int(Int16(bitPattern: (UInt16(out[2]) << 8 | UInt16(out[3])) &- UInt16(truncatingIfNeeded: last)))
+        holds(sent.insert(last).inserted, "no number is sent twice")
+        return true
     }
 
     private func report(capacity: Int) {
