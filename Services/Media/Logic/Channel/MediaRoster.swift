@@ -23,12 +23,17 @@ package enum MediaLeaveReason: String, Sendable {
 package enum MediaRefusal: String, Error, Equatable, Sendable {
     case channelFull = "channel_full"
     case unknownParticipant = "unknown_participant"
+    case badOffer = "bad_offer"
+    /// Media, but in no codec that is forwarded.
+    case unsupportedMedia = "unsupported_media"
     case refused
 
     package var code: Int {
         switch self {
         case .channelFull: 17
         case .unknownParticipant: 3
+        case .badOffer: 2
+        case .unsupportedMedia: 4
         case .refused: 5
         }
     }
