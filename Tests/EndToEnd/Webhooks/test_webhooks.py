@@ -75,8 +75,11 @@ def rows(stack: Stack, table: str, app: App) -> int:
     return int(stack.sql(f"SELECT count(*) FROM {table} WHERE app = '{app.id}'")[0][0])
 
 
-def webhooks_http(stack: Stack) -> str:
-    return next(one["http"] for one in stack.endpoints["services"] if one["name"].startswith("webhooks"))
+def http_of(stack: Stack, kind: str) -> str:
+    return next(one["http"] for one in stack.endpoints["services"] if one["name"].startswith(kind))
+
+
+def webhooks_http(stack: Stack) -> str: return http_of(stack, "webhooks")
 
 
 async def noticed() -> None:
@@ -454,6 +457,27 @@ async def test_a_backlog_far_above_its_bound_is_shed_at_once(make_stack, receive
     await eventually(lambda: rows(stack, "webhook_dead", app) == 100, "that of dead letters too", PATIENCE)
     waiting = stack.sql(f"SELECT min(body::json->>'at')::int, max(body::json->>'at')::int FROM webhook_events WHERE app = '{app.id}'")
     assert waiting == [["59901", "60000"]], "the latest wait"
+
+
+async def test_while_nobody_delivers_the_queue_is_bounded(make_stack, people, receiver: Receiver, monkeypatch):
+    for name, value in (QUICK | {"HELIOGRAPH_WEBHOOKS_BACKLOG": "5"}).items():
+        monkeypatch.setenv(name, value)
+    stack = make_stack(gateways=1, sip_bridge=0, webhooks=1)
+    stack.kill("webhooks#1")
+    app = app_for(stack, receiver.url(), "--allow-loopback", "--kinds", "online", "offline")
+    queue_events(stack, app, 8)
+    await noticed()
+    async with people(stack) as cast:
+        await live(cast, stack, app, unique("room"), "one", "two")
+        http = http_of(stack, "presence")
+        await eventually(lambda: metric(http, "heliograph_webhook_events_refused_total") == 2, "two are not queued", PATIENCE)
+        assert rows(stack, "webhook_events", app) == 10, "twice the backlog"
+        # Nothing else is lost, and what is delivered makes room.
+        stack.start("webhooks#1")
+        await eventually(lambda: rows(stack, "webhook_events", app) == 0, "the queue is empty", PATIENCE)
+        (last,) = await live(cast, stack, app, unique("room"), "three")
+        await eventually(lambda: receiver.story(last) == ["online", "offline"], "later events arrive", PATIENCE)
+    assert metric(http, "heliograph_webhook_events_refused_total") == 2
 
 
 async def test_very_many_old_events_become_dead_letters(hooks: Stack, receiver: Receiver):
