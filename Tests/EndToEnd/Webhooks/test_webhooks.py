@@ -4,6 +4,7 @@ import json
 import os
 import ssl
 from collections.abc import Iterator
+from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -514,6 +515,20 @@ def test_the_command_shows_lists_and_removes(hooks: Stack):
     assert len(secret) == 64
 
 
+@pytest.mark.parametrize("kind", ["webhook", "hook"])
+def test_a_secret_may_be_in_a_file(hooks: Stack, tmp_path: Path, kind: str):
+    app = hooks.create_app(unique("app"))
+    file = tmp_path / "secret"
+    file.write_text(SECRET + "\n")
+    made = hooks.control(kind, "set", app.id, "https://a/", f"--secret-file={file}", "--json")
+    assert json.loads(made)["secret"] == SECRET
+    for options in ([f"--secret={SECRET}"], [f"--secret-file={tmp_path}/missing"], [f"--secret-file={tmp_path}"]):
+        both = [f"--secret-file={file}"] if options[0].startswith("--secret=") else []
+        assert refused(hooks, "set", app.id, "https://a/", *options, *both, kind=kind) == 64, options
+    file.write_text("x" * 15)
+    assert refused(hooks, "set", app.id, "https://a/", f"--secret-file={file}", kind=kind) == 64
+
+
 @pytest.mark.parametrize("arguments", [
     ["ftp://a/"], ["http://user:password@a/"], ["http://a/#x"], ["http://" + "a" * 254 + "/"], ["http://a/" + "x" * 1992],
     ["http://a/", "--batch=0"], ["http://a/", "--batch=1001"], ["http://a/", "--secret=" + "x" * 15],
@@ -531,10 +546,10 @@ def test_bounds_of_lists(hooks: Stack, arguments: list[str]):
     assert refused(hooks, command, "a", *options) == 64
 
 
-def refused(stack: Stack, *arguments: str) -> int:
+def refused(stack: Stack, *arguments: str, kind: str = "webhook") -> int:
     """The exit status of a command that fails."""
     done = run_program(
-        str(BINARIES / "heliographctl"), "webhook", *arguments, HELIOGRAPH_POSTGRES_URL=stack.endpoints["postgres"]["url"])
+        str(BINARIES / "heliographctl"), kind, *arguments, HELIOGRAPH_POSTGRES_URL=stack.endpoints["postgres"]["url"])
     assert done.returncode != 0
     return done.returncode
 
