@@ -95,10 +95,11 @@ def _settings_from_outside(kind: str) -> dict[str, str]:
     Not those that say where the stores are, which the stack itself decides.
     """
     own = "SIP" if kind == "sip-bridge" else kind.upper().replace("-", "_")
-    return {
-        name: value for name, value in os.environ.items()
-        if name.startswith((f"HELIOGRAPH_{own}_", "HELIOGRAPH_LOG_", "HELIOGRAPH_REDIS_DURABILITY")) and value
-    }
+    wanted = [f"HELIOGRAPH_{own}_", "HELIOGRAPH_LOG_", "HELIOGRAPH_REDIS_DURABILITY"]
+    if kind in ("presence", "channel-state", "invitation"):
+        # Those that queue events for webhooks.
+        wanted.append("HELIOGRAPH_WEBHOOKS_BACKLOG")
+    return {name: value for name, value in os.environ.items() if name.startswith(tuple(wanted)) and value}
 
 
 def control(record: Record, *arguments: str) -> str:

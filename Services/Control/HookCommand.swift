@@ -34,9 +34,7 @@ struct HookCommand: AsyncParsableCommand {
         @Option(help: "Questions that each event loop of a gateway has under way at most: 1...1000.")
         var requests = 64
 
-        @Option(
-            help: "The secret that signs the questions, 16...128 bytes; by default that of before, or a random one.")
-        var secret: String?
+        @OptionGroup var secret: SecretOptions
 
         @Flag(help: "The URL may lead into private networks.")
         var allowPrivate = false
@@ -55,19 +53,17 @@ struct HookCommand: AsyncParsableCommand {
             guard BeforeHook.requestCounts.contains(requests) else {
                 throw ValidationError("--requests must be 1...1000")
             }
-            guard secret.map({ BeforeHook.secretBytes.contains($0.utf8.count) }) ?? true else {
-                throw ValidationError("--secret must have 16...128 bytes")
-            }
         }
 
         func run() async throws {
             try await Failure.reported {
+                let given = try secret.given()
                 try await Database.with { pool in
                     guard let url = WebhookURL(url) else { throw Failure.refused("the URL is invalid") }
                     let store = BeforeHookStore(pool: pool)
                     let former = try await store.list(app: app).first?.hook.secret
                     var hook = BeforeHook(
-                        url: url, secret: secret ?? former ?? SecureRandom.hex(bytes: 32),
+                        url: url, secret: given ?? former ?? SecureRandom.hex(bytes: 32),
                         points: HookPoints(on.isEmpty ? HookPoint.allCases : on))
                     hook.deadline = deadline
                     hook.failsOpen = failOpen

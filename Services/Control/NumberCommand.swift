@@ -19,6 +19,8 @@ struct NumberCommand: AsyncParsableCommand {
 
         @OptionGroup var output: OutputOptions
 
+        func validate() throws { try user.requireNewName() }
+
         func run() async throws {
             try await Failure.reported {
                 try await Database.with { pool in

@@ -52,6 +52,11 @@ struct SendCommand: AsyncParsableCommand {
         guard channel?.special == nil else {
             throw ValidationError("only the system sends messages in the special channels")
         }
+        try UserOptions.requireNewName(from, of: "--from")
+        if let user { try UserOptions.requireNewName(user, of: "--user") }
+        guard channel.map({ (try? ChannelName(new: $0.rawValue)) != nil }) ?? true else {
+            throw ValidationError("--channel must not be . or ..: no client can join that")
+        }
     }
 
     func run() async throws {

@@ -39,6 +39,7 @@ struct TokenCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
+            try user.requireNewName()
             guard (1...3_153_600_000).contains(ttl) else {
                 throw ValidationError("--ttl must be 1...3153600000 (a hundred years)")
             }

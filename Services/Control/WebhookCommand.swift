@@ -24,8 +24,7 @@ struct WebhookCommand: AsyncParsableCommand {
                 "Which events: online, offline, join, leave, channel_created, channel_destroyed, call; by default all.")
         var kinds: [WebhookKind] = []
 
-        @Option(help: "The secret that signs the requests, 16...128 bytes; by default that of before, or a random one.")
-        var secret: String?
+        @OptionGroup var secret: SecretOptions
 
         @Option(help: "Events in one request at most: 1...1000.")
         var batch = 100
@@ -44,19 +43,17 @@ struct WebhookCommand: AsyncParsableCommand {
                     "URL must be an http or https URL of up to \(WebhookURL.maxBytes) bytes, without user and fragment")
             }
             guard Webhook.batches.contains(batch) else { throw ValidationError("--batch must be 1...1000") }
-            guard secret.map({ Webhook.secretBytes.contains($0.utf8.count) }) ?? true else {
-                throw ValidationError("--secret must have 16...128 bytes")
-            }
         }
 
         func run() async throws {
             try await Failure.reported {
+                let given = try secret.given()
                 try await Database.with { pool in
                     guard let url = WebhookURL(url) else { throw Failure.refused("the URL is invalid") }
                     let store = WebhookStore(pool: pool)
                     let former = try await store.list(app: app).first?.webhook.secret
                     var webhook = Webhook(
-                        app: app, url: url, secret: secret ?? former ?? SecureRandom.hex(bytes: 32))
+                        app: app, url: url, secret: given ?? former ?? SecureRandom.hex(bytes: 32))
                     if !kinds.isEmpty { webhook.kinds = Swift.Set(kinds) }
                     webhook.batch = batch
                     webhook.allowed = AllowedNetworks(private: allowPrivate, loopback: allowLoopback)

@@ -77,11 +77,11 @@ extension SignalingReason {
     public static let invalidArguments = Self(rawValue: "invalid_arguments")
     /// The text is not a valid app id, see `AppID`.
     public static let invalidAppID = Self(rawValue: "invalid_app_id")
-    /// The text is not a valid account: too long, empty, or with white space or control characters.
+    /// The text is not a valid account: too long, empty, with white space or control characters, or `.` or `..`.
     public static let invalidAccount = Self(rawValue: "invalid_account")
-    /// The text is not a valid channel name: too long, empty, or with control characters.
+    /// The text is not a valid channel name: too long, empty, with control characters, or `.` or `..`.
     public static let invalidChannel = Self(rawValue: "invalid_channel")
-    /// The text is not a valid attribute name: too long, empty, or with control characters.
+    /// The text is not a valid attribute name: too long, empty, with control characters, or `.` or `..`.
     public static let invalidAttributeName = Self(rawValue: "invalid_attribute_name")
     /// A message's `t` is not `instant`.
     public static let invalidType = Self(rawValue: "invalid_type")

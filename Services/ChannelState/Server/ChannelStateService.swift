@@ -46,7 +46,7 @@ package struct ChannelStateService: ServiceDeclaration {
             ).fired
         let mirrored = MirrorStore(pool: pool)
         // Read even when mirrors are off: instances with another setting may run, and may have run before.
-        let webhooks = WebhookOutbox(pool: pool)
+        let webhooks = WebhookOutbox(pool: pool, backlog: configuration.webhookBacklog, logger: logger)
         parts.mirror(ChannelMirrorRow.self, logger: logger) { rows in
             try await webhooks.add(rows.flatMap(\.webhookEvents))
             try await mirrored.members(

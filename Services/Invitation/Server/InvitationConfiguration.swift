@@ -1,5 +1,6 @@
 internal import ClusterState
 internal import InvitationLogic
+internal import PostgresStore
 internal import RedisStore
 package import ServiceKit
 
@@ -13,11 +14,13 @@ package struct InvitationConfiguration: Sendable {
     package var reconciliation = Duration.seconds(15)
     /// Connections to PostgreSQL, for writing the call log and reading trunks; default 2.
     package var postgresConnections = 2
+    /// How many events of an app wait for its webhook; default 1,000,000.
+    package var webhookBacklog = WebhookOutbox.standardBacklog
 
     /// The default settings.
     package init() {}
 
-    /// Reads `HELIOGRAPH_INVITATION_RING_LIMIT` and `HELIOGRAPH_CALLS_KEPT_DAYS`.
+    /// Reads `HELIOGRAPH_INVITATION_RING_LIMIT`, `HELIOGRAPH_CALLS_KEPT_DAYS` and `HELIOGRAPH_WEBHOOKS_BACKLOG`.
     package init(reading reader: inout EnvironmentReader) {
         ringLimit = reader.duration(
             "INVITATION_RING_LIMIT", default: .seconds(60), in: .seconds(1)...(.seconds(3600)),
@@ -25,6 +28,9 @@ package struct InvitationConfiguration: Sendable {
         callsKeptDays = reader.int(
             "CALLS_KEPT_DAYS", default: callsKeptDays, in: 0...36_500, "days that the call log keeps a call, 0 for ever"
         )
+        webhookBacklog = reader.int(
+            "WEBHOOKS_BACKLOG", default: webhookBacklog, in: WebhookOutbox.backlogs,
+            "events of an app that wait for its webhook; beyond twice as many, none is queued")
     }
 
     var durations: CallDurations {

@@ -47,7 +47,8 @@ package struct InvitationService: ServiceDeclaration {
             }
         }
         let store = CallStore(pool: resources.pool)
-        let webhooks = WebhookOutbox(pool: resources.pool)
+        let webhooks = WebhookOutbox(
+            pool: resources.pool, backlog: configuration.webhookBacklog, logger: logger)
         parts.mirror = { entries in try await CallLogStream.copy(entries, to: store, webhooks, logger) }
         parts.background = [
             CallLogMonths(

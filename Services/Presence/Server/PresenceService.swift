@@ -57,7 +57,8 @@ package struct PresenceService: ServiceDeclaration {
     ) {
         let mirror = MirrorStore(pool: resources.pool)
         let pruning = MirrorPruning(store: mirror, logger: resources.logger)
-        let webhooks = WebhookOutbox(pool: resources.pool)
+        let webhooks = WebhookOutbox(
+            pool: resources.pool, backlog: configuration.webhookBacklog, logger: resources.logger)
         parts.mirror(PresenceMirrorRow.self, logger: resources.logger) { rows in
             try await webhooks.add(rows.compactMap(\.webhookEvent))
             try await mirror.sessions(rows)

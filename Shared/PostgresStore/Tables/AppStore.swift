@@ -142,17 +142,41 @@ package struct AppStore: Sendable {
         return JSONValue.object(members).compactText
     }
 
-    /// Deletes an app together with its users, channels and calls, in one statement.
+    /// The number of rows that one statement deletes of a table at most, while an app is removed. It can be exceeded in tables that are
+    /// divided by time, whose parts can have rows with the same `ctid`.
+    package static let portion = 5000
+
+    /// What an app has of its own, besides what refers to it in the schema. What triggers write when other rows are deleted comes last.
+    private static let tables = [
+        "users", "user_attribute_versions", "user_attributes", "channel_attribute_versions", "channel_attributes",
+        "calls", "sip_numbers", "presence_sessions", "channel_members", "app_logins", "app_users", "waiting_mail",
+        "attribute_history",
+    ]
+
+    /// Deletes an app together with its users, channels, calls, and what waits for its webhook. The rows are deleted in portions, because
+    /// all of them at once can exceed the time limit of a statement and hold up others; the app itself comes last. When that fails, the app
+    /// is still there, with a part of its rows, and can be removed again.
     /// - Returns: false when the app does not exist.
     package func remove(_ id: AppID) async throws(PostgresError) -> Bool {
-        let tables = [
-            "users", "user_attribute_versions", "user_attributes", "channel_attribute_versions", "channel_attributes",
-            "calls", "sip_numbers", "presence_sessions", "channel_members", "attribute_history", "app_logins",
-            "app_users",
-            "waiting_mail",
-        ]
-        let parts = tables.map { "\($0)_gone AS (DELETE FROM \($0) WHERE app = $1)" }.joined(separator: ", ")
+        guard try await find(id) != nil else { return false }
+        _ = try await WebhookStore(pool: pool).remove(id)
+        for table in ["webhook_dead", "user_bans"] + Self.tables { try await empty(table, of: id) }
+        // With what was written meanwhile.
+        let parts = Self.tables.map { "\($0)_gone AS (DELETE FROM \($0) WHERE app = $1)" }.joined(separator: ", ")
         return try await pool.query("WITH \(parts) DELETE FROM apps WHERE id = $1", [.text(id.rawValue)]).affected == 1
+    }
+
+    /// Deletes an app's rows but for those that others are just changing.
+    private func empty(_ table: String, of id: AppID) async throws(PostgresError) {
+        var removed: Int
+        repeat {
+            removed = try await pool.query(
+                """
+                DELETE FROM \(table) WHERE app = $1 AND ctid = ANY (ARRAY(
+                    SELECT ctid FROM \(table) WHERE app = $1 LIMIT $2 FOR UPDATE SKIP LOCKED))
+                """, [.text(id.rawValue), .int(Int64(Self.portion))]
+            ).affected
+        } while removed > 0
     }
 
     private static func record(_ row: PostgresRow?) throws(PostgresError) -> AppRecord? {

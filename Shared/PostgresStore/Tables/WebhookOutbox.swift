@@ -1,25 +1,63 @@
+package import Logging
+internal import ServiceMetrics
 package import SignalingProtocol
 internal import SignalingWire
 
 /// Queues events for webhooks, in the table `webhook_events`; the program `webhooks` delivers them.
+///
+/// That program also keeps the table small, by making dead letters of what is too much. When it does not run, nobody does; so an app has
+/// room for twice what it may keep waiting, and what comes beyond is not queued.
 package actor WebhookOutbox {
-    /// How long it is remembered which apps want which events.
+    /// How many events of an app wait at most, unless the operator says otherwise.
+    package static let standardBacklog = 1_000_000
+    /// What the operator may say.
+    package static let backlogs = 1...100_000_000
+
+    /// How long it is remembered which apps want which events, and that there is no room.
     private static let freshness = Duration.seconds(1)
+    /// How long it is remembered how much room there is: other processes queue events, too.
+    private static let countFreshness = Duration.seconds(10)
+    /// The pause between two log lines about an app.
+    private static let silence = Duration.seconds(60)
+
+    /// How many events of an app may still be queued.
+    private struct Room {
+        var events: Int
+        /// Whether there was none when what waits was counted.
+        var wasNone: Bool
+        var countedAt: ContinuousClock.Instant
+        /// When it was logged that there is none.
+        var toldAt: ContinuousClock.Instant?
+    }
+
+    private static let refused = Counter(
+        "heliograph_webhook_events_refused_total",
+        "Events that were not queued for a webhook, because too many of the app wait.")
 
     private let pool: PostgresPool
+    private let bound: Int
+    private let logger: Logger
     private var wanted: [AppID: Set<WebhookKind>] = [:]
     private var readAt: ContinuousClock.Instant?
+    private var rooms: [AppID: Room] = [:]
 
     /// Works on the database of `pool`.
-    package init(pool: PostgresPool) { self.pool = pool }
+    /// - Parameter backlog: how many events of an app the program `webhooks` keeps waiting.
+    package init(pool: PostgresPool, backlog: Int, logger: Logger) {
+        self.pool = pool
+        bound = 2 * backlog
+        self.logger = logger
+        // Shown from the start.
+        Self.refused.increment(by: 0)
+    }
 
-    /// Queues those events that their apps want. An event that is added again is queued once, unless it has been delivered
-    /// meanwhile.
+    /// Queues those events that their apps want and for which there is room. An event that is added again is queued once, unless it has
+    /// been delivered meanwhile.
     /// - Throws: ``PostgresError``.
-    package func add(_ events: [WebhookEvent]) async throws(PostgresError) {
+    package func add(_ events: [WebhookEvent], now: ContinuousClock.Instant = .now) async throws(PostgresError) {
         if events.isEmpty { return }
-        try await readWanted()
-        let queued = events.filter { wanted[$0.app]?.contains($0.kind) == true }
+        try await readWanted(now)
+        let queued = try await admitted(events.filter { wanted[$0.app]?.contains($0.kind) == true }, now)
         if queued.isEmpty { return }
         try await pool.query(
             """
@@ -35,9 +73,8 @@ package actor WebhookOutbox {
             ])
     }
 
-    private func readWanted() async throws(PostgresError) {
-        if let readAt, ContinuousClock.now - readAt < Self.freshness { return }
-        let now = ContinuousClock.now
+    private func readWanted(_ now: ContinuousClock.Instant) async throws(PostgresError) {
+        if let readAt, now - readAt < Self.freshness { return }
         var read: [AppID: Set<WebhookKind>] = [:]
         for row in try await pool.query("SELECT app, array_to_string(kinds, ' ') AS kinds FROM webhooks") {
             guard let app = try? AppID(try row.string("app")) else { continue }
@@ -45,6 +82,56 @@ package actor WebhookOutbox {
                 try row.string("kinds").split(separator: " ").compactMap { WebhookKind(rawValue: String($0)) })
         }
         wanted = read
+        rooms = rooms.filter { read[$0.key] != nil }
         readAt = now
+    }
+
+    /// Those of the events for which there is room.
+    private func admitted(
+        _ events: [WebhookEvent], _ now: ContinuousClock.Instant
+    ) async throws(PostgresError) -> [WebhookEvent] {
+        let wanted = events.reduce(into: [AppID: Int]()) { wanted, event in wanted[event.app, default: 0] += 1 }
+        for (app, events) in wanted { try await findRoom(for: events, of: app, now) }
+        var refused: [AppID: Int] = [:]
+        let admitted = events.filter { event in
+            // An app without a count has lost its webhook meanwhile: the statement that queues finds none either.
+            guard let room = rooms[event.app]?.events else { return true }
+            guard room > 0 else {
+                refused[event.app, default: 0] += 1
+                return false
+            }
+            rooms[event.app]?.events = room - 1
+            return true
+        }
+        for (app, events) in refused { tell(app, refused: events, now) }
+        return admitted
+    }
+
+    /// Counts what waits for an app's webhook, up to the bound, unless it is known that there is room for so many events, or that there
+    /// is none: what this process has queued may have been delivered meanwhile.
+    private func findRoom(
+        for events: Int, of app: AppID, _ now: ContinuousClock.Instant
+    ) async throws(PostgresError) {
+        let former = rooms[app]
+        if let former {
+            let age = now - former.countedAt
+            if former.events >= events, age < Self.countFreshness { return }
+            if former.wasNone, age < Self.freshness { return }
+        }
+        let rows = try await pool.query(
+            "SELECT count(*) AS events FROM (SELECT FROM webhook_events WHERE app = $1 LIMIT $2) waiting",
+            [.text(app.rawValue), .int(Int64(bound))])
+        let waiting = Int(try rows.first?.int64("events") ?? 0)
+        rooms[app] = Room(
+            events: bound - waiting, wasNone: waiting == bound, countedAt: now, toldAt: former?.toldAt)
+    }
+
+    private func tell(_ app: AppID, refused events: Int, _ now: ContinuousClock.Instant) {
+        Self.refused.increment(by: events)
+        if let toldAt = rooms[app]?.toldAt, now - toldAt < Self.silence { return }
+        rooms[app]?.toldAt = now
+        logger.warning(
+            "events are not queued for a webhook: too many wait; does the program webhooks run?",
+            metadata: ["app": "\(app)", "bound": "\(bound)", "events": "\(events)"])
     }
 }

@@ -7,18 +7,18 @@
 #endif
 
 /// A file that contains one secret, as container engines mount them.
-enum SecretFile {
+package enum SecretFile {
     /// The size in bytes of the largest file that is accepted.
     static let bound = 16_384
 
-    /// Why a file has no secret; the text continues "the setting NAME".
-    struct Problem: Error, Equatable {
-        let text: String
+    /// Why a file has no secret; the text continues "the setting NAME" or "the option NAME".
+    package struct Problem: Error, Equatable {
+        package let text: String
     }
 
     /// Reads the file's only line, without the line break at its end.
     /// - Throws: when the file cannot be read, is not a regular file, is larger than ``bound``, or is not one line of UTF-8 text.
-    static func read(_ path: String) throws(Problem) -> String {
+    package static func read(_ path: String) throws(Problem) -> String {
         var bytes = try contents(path)
         if bytes.last == 0x0A { bytes.removeLast() }
         if bytes.last == 0x0D { bytes.removeLast() }

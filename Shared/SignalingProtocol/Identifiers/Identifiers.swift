@@ -96,6 +96,43 @@ package struct AttributeName: ByteIdentifier {
     }
 }
 
+/// Names that come into use. ``Account/init(_:)`` and the like also read what was stored, and name what exists already.
+///
+/// `.` and `..` are refused: HTTP clients leave such segments out of paths, as URLs ask of them, even when they are escaped. Who bears
+/// such a name could not be banned, and such an attribute not be deleted, by most users of the server API.
+extension Account {
+    /// Validates an account that logs in, or that something is sent to.
+    /// - Throws: `SignalingError` with ``SignalingCode/invalidUser``.
+    package init(new rawValue: String) throws(SignalingError) {
+        try self.init(rawValue)
+        if rawValue.isDotSegment {
+            throw SignalingError(.invalidUser, .invalidAccount, "an account must not be . or ..")
+        }
+    }
+}
+
+extension ChannelName {
+    /// Validates the name of a channel that is joined, or used without being joined.
+    /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter``.
+    package init(new rawValue: String) throws(SignalingError) {
+        try self.init(rawValue)
+        if rawValue.isDotSegment {
+            throw SignalingError(.wrongParameter, .invalidChannel, "a channel name must not be . or ..")
+        }
+    }
+}
+
+extension AttributeName {
+    /// Validates the name of an attribute that is set.
+    /// - Throws: `SignalingError` with ``SignalingCode/wrongParameter``.
+    package init(new rawValue: String) throws(SignalingError) {
+        try self.init(rawValue)
+        if rawValue.isDotSegment {
+            throw SignalingError(.wrongParameter, .invalidAttributeName, "an attribute name must not be . or ..")
+        }
+    }
+}
+
 /// A user of an app. Accounts of different apps are unrelated even when their text is equal.
 package struct UserKey: Hashable, Sendable {
     /// The app.
@@ -125,6 +162,9 @@ package struct ChannelKey: Hashable, Sendable {
 extension String {
     /// Whether all bytes are visible ASCII, as in most names: Unicode's tables then need not be consulted.
     var isVisibleASCII: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+
+    /// Whether it is a segment that has a meaning of its own in paths (RFC 3986, section 5.2.4).
+    var isDotSegment: Bool { self == "." || self == ".." }
 
     /// Whether it has so many bytes and no control characters.
     func isName(of bytes: ClosedRange<Int>) -> Bool {

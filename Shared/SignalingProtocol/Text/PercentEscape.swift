@@ -7,7 +7,7 @@ package enum PercentEscape {
     }
 
     /// Whether the text has any of these bytes.
-    static func hasSeparators(_ text: String) -> Bool { text.utf8.contains(where: isSeparator) }
+    private static func hasSeparators(_ text: String) -> Bool { text.utf8.contains(where: isSeparator) }
 
     /// Escapes all bytes except those to keep, with upper-case digits.
     package static func escape(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {

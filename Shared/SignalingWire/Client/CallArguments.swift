@@ -28,12 +28,22 @@ struct CallArguments {
 
     func account(_ name: StaticString) throws(SignalingError) -> Account { try Account(try required(name)) }
 
+    /// An account that need not exist yet.
+    func newAccount(_ name: StaticString) throws(SignalingError) -> Account { try Account(new: try required(name)) }
+
     func channel(_ name: StaticString) throws(SignalingError) -> ChannelName { try ChannelName(try required(name)) }
+
+    /// A channel that need not exist yet.
+    func newChannel(_ name: StaticString) throws(SignalingError) -> ChannelName {
+        try ChannelName(new: try required(name))
+    }
 
     func attributeName() throws(SignalingError) -> AttributeName { try AttributeName(try required("name")) }
 
+    /// An attribute to set.
     func attribute() throws(SignalingError) -> Attribute {
-        Attribute(name: try attributeName(), value: try bounded("value", Limits.attributeValueBytes))
+        Attribute(
+            name: try AttributeName(new: try required("name")), value: try bounded("value", Limits.attributeValueBytes))
     }
 
     func body(_ name: StaticString) throws(SignalingError) -> String { try bounded(name, Limits.messageBytes) }

@@ -71,7 +71,7 @@ extension ClientCall.Act {
             self = .pollMailbox(verClear: arguments.verClear, limit: arguments.pageLimit)
         case "user_sendmsg":
             self = .sendMessage(
-                to: try arguments.account("peer"), seconds: try arguments.seconds(),
+                to: try arguments.newAccount("peer"), seconds: try arguments.seconds(),
                 content: try arguments.instantContent())
         case "user_logout": self = .logOut
         case "user_query_user_status": self = .queryStatus(try arguments.account("account"))
@@ -79,13 +79,13 @@ extension ClientCall.Act {
         case "user_get_attr":
             self = .getAttribute(try arguments.account("account"), try arguments.attributeName())
         case "user_get_attr_all": self = .listAttributes(try arguments.account("account"))
-        case "channel_join": self = .join(try arguments.channel("name"))
+        case "channel_join": self = .join(try arguments.newChannel("name"))
         case "channel_leave": self = .leave(try arguments.channel("name"))
         case "channel_sendmsg":
             self = .sendChannelMessage(
-                try arguments.channel("name"), body: try arguments.body("msg"), force: arguments.isTrue("force"))
+                try arguments.newChannel("name"), body: try arguments.body("msg"), force: arguments.isTrue("force"))
         case "channel_set_attr":
-            self = .changeAttributes(try arguments.channel("channel"), .update(try arguments.attribute()))
+            self = .changeAttributes(try arguments.newChannel("channel"), .update(try arguments.attribute()))
         case "channel_del_attr":
             self = .changeAttributes(try arguments.channel("channel"), .delete(try arguments.attributeName()))
         case "channel_clear_attr": self = .changeAttributes(try arguments.channel("channel"), .clear)
@@ -100,10 +100,16 @@ extension ClientCall.Act {
             guard let verb = CallVerb(rawValue: function) else {
                 throw SignalingError(.unknown, .unknownFunction, "there is no such function")
             }
-            self = .call(
-                verb, try arguments.channel("channelName"), peer: try arguments.account("peer"),
-                extra: try arguments.extra(mustBeJSON: verb == .invite))
+            self = try Self.call(verb, arguments)
         }
+    }
+
+    private static func call(_ verb: CallVerb, _ arguments: CallArguments) throws(SignalingError) -> Self {
+        let begins = verb == .invite
+        return .call(
+            verb, try begins ? arguments.newChannel("channelName") : arguments.channel("channelName"),
+            peer: try begins ? arguments.newAccount("peer") : arguments.account("peer"),
+            extra: try arguments.extra(mustBeJSON: begins))
     }
 
     /// Whether a message is sent, to a user or a channel.

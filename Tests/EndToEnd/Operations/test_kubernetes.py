@@ -161,6 +161,27 @@ def test_pods_have_no_more_rights_than_they_need(items: list[dict]):
     assert [service for service in SERVICES if pod(items, service).get("hostNetwork")] == ["sip-bridge"]
 
 
+def test_ports_are_open_to_those_who_need_them(items: list[dict]):
+    """Anybody reaches the gateways' ports for clients; other ports have their users."""
+    open_to: dict[tuple[str, str], list] = {}
+    for policy in of_kind(items, "NetworkPolicy").values():
+        assert policy["spec"]["policyTypes"] == ["Ingress"]
+        wanted = policy["spec"]["podSelector"]["matchLabels"].items()
+        for service in SERVICES:
+            if wanted <= of_kind(items, "Deployment")[service]["spec"]["template"]["metadata"]["labels"].items():
+                open_to.setdefault((service, ""), [])
+                for rule in policy["spec"]["ingress"]:
+                    for port in rule["ports"]:
+                        open_to.setdefault((service, port["port"]), []).append(rule.get("from"))
+    prometheus = [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}]
+    servers = [{"namespaceSelector": {}, "podSelector": {"matchLabels": {"heliograph-api": "client"}}}]
+    # Each pod is selected, so that what is not named is closed.
+    wanted = {(service, ""): [] for service in SERVICES} | {(service, "admin"): [prometheus] for service in SERVICES}
+    assert open_to == wanted | {("gateway", "plain"): [None], ("gateway", "tls"): [None], ("gateway", "api"): [servers]}
+    for service, port in open_to:
+        assert not port or port in {each["name"] for each in process(items, service)["ports"]}
+
+
 def test_clients_are_told_the_port_at_which_they_reach_gateways(items: list[dict]):
     entrance, variables = of_kind(items, "Service")["gateway"]["spec"], environment(items, "gateway")
     assert entrance["selector"] == of_kind(items, "Deployment")["gateway"]["spec"]["template"]["metadata"]["labels"]

@@ -25,7 +25,7 @@ async def test_accounts(stack: Stack, people, letter: str):
         await longest.login(stack.gateways[0])
         await longest.tell(longest.account, "note")
         await eventually(longest.texts, "the longest account works")
-        for account in (filled("longer", 129, letter), "", "a b", "a\u00a0b", "a\u2028b", "a\x7f", "a\x85"):
+        for account in (filled("longer", 129, letter), "", "a b", "a\u00a0b", "a\u2028b", "a\x7f", "a\x85", ".", ".."):
             client = cast.exactly(account)
             with pytest.raises(LoginRefused) as refused:
                 await client.login(stack.gateways[1])
@@ -47,6 +47,28 @@ async def test_channel_names(stack: Stack, people):
                 assert reply.data.get("code") == 1004, (function, name)
             assert (await alice.attempt("channel_sendmsg", name=name, msg="x", force=True)).data.get("code") == 1004
             assert (await alice.attempt("channel_clear_attr", channel=name)).data.get("code") == 1004
+
+
+async def test_names_that_paths_cannot_have(stack: Stack, people):
+    """HTTP clients leave out the segments . and .. of paths, so that users of the server API could not reach these names."""
+    channel = unique("room")
+    async with people(stack) as cast:
+        alice, = await cast.login("alice")
+        for name in (".", ".."):
+            for refused, reason in (
+                (await alice.attempt("user_sendmsg", peer=name, content="to nobody at all"), "invalid_account"),
+                (await alice.attempt("channel_join", name=name), "invalid_channel"),
+                (await alice.attempt("channel_sendmsg", name=name, msg="to no channel", force=True), "invalid_channel"),
+                (await alice.attempt("channel_set_attr", channel=name, name="n", value="1"), "invalid_channel"),
+                (await alice.attempt("channel_set_attr", channel=channel, name=name, value="1"), "invalid_attribute_name"),
+                (await alice.attempt("user_set_attr", name=name, value="1"), "invalid_attribute_name"),
+                (await alice.attempt("voip_invite", channelName=channel, peer=name), "invalid_account"),
+                (await alice.attempt("voip_invite", channelName=name, peer="bob"), "invalid_channel"),
+            ):
+                assert not refused.ok and refused.data["reason"] == reason, (name, refused)
+            # What an older version has stored can be read and deleted.
+            assert (await alice.attempt("user_query_user_status", account=name)).ok
+            assert (await alice.attempt("channel_del_attr", channel=name, name=name)).ok
 
 
 async def test_attribute_names(stack: Stack, people):

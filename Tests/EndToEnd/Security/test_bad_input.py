@@ -166,6 +166,7 @@ async def test_a_line_that_is_not_the_connections_own(stack: Stack, people):
 BAD_LOGINS = {
     "empty": "", "with a space": "a b", "with a tab": "a\tb", "with a control": "a\x01b", "with a line end": "a\n",
     "with a wide space": "a\u3000b", "too long": "x" * 129, "too long in bytes": "é" * 65,
+    "a dot": ".", "two dots": "..",
 }
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import ssl
 from collections.abc import Iterator
+from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -75,8 +76,11 @@ def rows(stack: Stack, table: str, app: App) -> int:
     return int(stack.sql(f"SELECT count(*) FROM {table} WHERE app = '{app.id}'")[0][0])
 
 
-def webhooks_http(stack: Stack) -> str:
-    return next(one["http"] for one in stack.endpoints["services"] if one["name"].startswith("webhooks"))
+def http_of(stack: Stack, kind: str) -> str:
+    return next(one["http"] for one in stack.endpoints["services"] if one["name"].startswith(kind))
+
+
+def webhooks_http(stack: Stack) -> str: return http_of(stack, "webhooks")
 
 
 async def noticed() -> None:
@@ -456,6 +460,27 @@ async def test_a_backlog_far_above_its_bound_is_shed_at_once(make_stack, receive
     assert waiting == [["59901", "60000"]], "the latest wait"
 
 
+async def test_while_nobody_delivers_the_queue_is_bounded(make_stack, people, receiver: Receiver, monkeypatch):
+    for name, value in (QUICK | {"HELIOGRAPH_WEBHOOKS_BACKLOG": "5"}).items():
+        monkeypatch.setenv(name, value)
+    stack = make_stack(gateways=1, sip_bridge=0, webhooks=1)
+    stack.kill("webhooks#1")
+    app = app_for(stack, receiver.url(), "--allow-loopback", "--kinds", "online", "offline")
+    queue_events(stack, app, 8)
+    await noticed()
+    async with people(stack) as cast:
+        await live(cast, stack, app, unique("room"), "one", "two")
+        http = http_of(stack, "presence")
+        await eventually(lambda: metric(http, "heliograph_webhook_events_refused_total") == 2, "two are not queued", PATIENCE)
+        assert rows(stack, "webhook_events", app) == 10, "twice the backlog"
+        # Nothing else is lost, and what is delivered makes room.
+        stack.start("webhooks#1")
+        await eventually(lambda: rows(stack, "webhook_events", app) == 0, "the queue is empty", PATIENCE)
+        (last,) = await live(cast, stack, app, unique("room"), "three")
+        await eventually(lambda: receiver.story(last) == ["online", "offline"], "later events arrive", PATIENCE)
+    assert metric(http, "heliograph_webhook_events_refused_total") == 2
+
+
 async def test_very_many_old_events_become_dead_letters(hooks: Stack, receiver: Receiver):
     receiver.mode = "503"
     app = app_for(hooks, receiver.url(), "--allow-loopback")
@@ -490,6 +515,20 @@ def test_the_command_shows_lists_and_removes(hooks: Stack):
     assert len(secret) == 64
 
 
+@pytest.mark.parametrize("kind", ["webhook", "hook"])
+def test_a_secret_may_be_in_a_file(hooks: Stack, tmp_path: Path, kind: str):
+    app = hooks.create_app(unique("app"))
+    file = tmp_path / "secret"
+    file.write_text(SECRET + "\n")
+    made = hooks.control(kind, "set", app.id, "https://a/", f"--secret-file={file}", "--json")
+    assert json.loads(made)["secret"] == SECRET
+    for options in ([f"--secret={SECRET}"], [f"--secret-file={tmp_path}/missing"], [f"--secret-file={tmp_path}"]):
+        both = [f"--secret-file={file}"] if options[0].startswith("--secret=") else []
+        assert refused(hooks, "set", app.id, "https://a/", *options, *both, kind=kind) == 64, options
+    file.write_text("x" * 15)
+    assert refused(hooks, "set", app.id, "https://a/", f"--secret-file={file}", kind=kind) == 64
+
+
 @pytest.mark.parametrize("arguments", [
     ["ftp://a/"], ["http://user:password@a/"], ["http://a/#x"], ["http://" + "a" * 254 + "/"], ["http://a/" + "x" * 1992],
     ["http://a/", "--batch=0"], ["http://a/", "--batch=1001"], ["http://a/", "--secret=" + "x" * 15],
@@ -507,10 +546,10 @@ def test_bounds_of_lists(hooks: Stack, arguments: list[str]):
     assert refused(hooks, command, "a", *options) == 64
 
 
-def refused(stack: Stack, *arguments: str) -> int:
+def refused(stack: Stack, *arguments: str, kind: str = "webhook") -> int:
     """The exit status of a command that fails."""
     done = run_program(
-        str(BINARIES / "heliographctl"), "webhook", *arguments, HELIOGRAPH_POSTGRES_URL=stack.endpoints["postgres"]["url"])
+        str(BINARIES / "heliographctl"), kind, *arguments, HELIOGRAPH_POSTGRES_URL=stack.endpoints["postgres"]["url"])
     assert done.returncode != 0
     return done.returncode
 

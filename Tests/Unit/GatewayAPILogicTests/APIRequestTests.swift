@@ -50,6 +50,51 @@ import Testing
         #expect(throws: Never.self) { try act("GET", "\(path)/members") }
     }
 
+    /// Most HTTP clients leave such segments out of paths, so that these names could not be reached.
+    @Test(arguments: [".", ".."])
+    func namesThatComeIntoUseAreNoDotSegments(_ dots: String) throws {
+        let (user, channel) = ("/v1/apps/a/users", "/v1/apps/a/channels")
+        let value = #"{"value":"y"}"#
+        for (method, target, body, field) in [
+            ("POST", "\(user)/\(dots)/messages", #"{"from":"x","message":"y"}"#, "account"),
+            ("POST", "\(user)/u/messages", #"{"from":"\#(dots)","message":"y"}"#, "from"),
+            ("POST", "\(user)/\(dots)/tokens", "{}", "account"),
+            ("PUT", "\(user)/\(dots)/attributes/n", value, "account"),
+            ("PUT", "\(user)/u/attributes/\(dots)", value, "name"),
+            ("POST", "\(channel)/\(dots)/messages", #"{"from":"x","message":"y"}"#, "channel"),
+            ("PUT", "\(channel)/\(dots)/attributes/n", value, "channel"),
+            ("PUT", "\(channel)/c/attributes/\(dots)", value, "name"),
+            ("POST", "/v1/apps/a/broadcasts", #"{"users":["u","\#(dots)"],"from":"x","message":"y"}"#, "users[1]"),
+            (
+                "POST", "/v1/apps/a/messages", #"{"items":[{"user":"\#(dots)","from":"x","message":"y"}]}"#,
+                "items[0].user"
+            ),
+            (
+                "POST", "/v1/apps/a/messages", #"{"items":[{"channel":"\#(dots)","from":"x","message":"y"}]}"#,
+                "items[0].channel"
+            ),
+            ("POST", "/v1/apps/a/calls", #"{"from":"\#(dots)","to":"y","channel":"c"}"#, "from"),
+            ("POST", "/v1/apps/a/calls", #"{"from":"x","to":"\#(dots)","channel":"c"}"#, "to"),
+            ("POST", "/v1/apps/a/calls", #"{"from":"x","to":"y","channel":"\#(dots)"}"#, "channel"),
+        ] {
+            let found = problem(method, target, body)
+            #expect(found?.code == .invalidArgument && found?.field == field, "\(method) \(target) \(body)")
+        }
+    }
+
+    @Test(arguments: [".", ".."])
+    func whatAnOlderVersionStoredUnderDotSegmentsCanBeReadAndDeleted(_ dots: String) throws {
+        for (method, target) in [
+            ("GET", "users/\(dots)"), ("POST", "users/\(dots)/disconnect"), ("GET", "users/\(dots)/ban"),
+            ("DELETE", "users/\(dots)/ban"), ("GET", "users/\(dots)/attributes/\(dots)"),
+            ("DELETE", "users/\(dots)/attributes/\(dots)"), ("GET", "channels/\(dots)/members"),
+            ("DELETE", "channels/\(dots)/attributes/\(dots)"),
+        ] {
+            #expect(throws: Never.self) { try act(method, "/v1/apps/a/\(target)") }
+        }
+        #expect(throws: Never.self) { try act("PUT", "/v1/apps/a/users/\(dots)/ban", #"{"seconds":60}"#) }
+    }
+
     @Test func unknownPathsAndMethods() {
         #expect(problem("GET", "/v1/nothing")?.code == .notFound)
         #expect(problem("GET", "v1/key")?.code == .notFound)

@@ -28,6 +28,23 @@ import Testing
         #expect(try AttributeName(text).rawValue == text)
     }
 
+    @Test(arguments: [".", ".."])
+    func newNamesAreNoDotSegmentsOfPaths(text: String) throws {
+        #expect { try Account(new: text) } throws: { ($0 as? SignalingError)?.code == .invalidUser }
+        #expect { try ChannelName(new: text) } throws: { ($0 as? SignalingError)?.reason == .invalidChannel }
+        #expect { try AttributeName(new: text) } throws: { ($0 as? SignalingError)?.reason == .invalidAttributeName }
+        // What was stored by an older version can be read.
+        #expect(try Account(text).rawValue == text)
+        #expect(try ChannelName(text).rawValue == text)
+        #expect(try AttributeName(text).rawValue == text)
+        for other in [text + "a", " " + text, "..." + text] {
+            #expect(try ChannelName(new: other).rawValue == other)
+            #expect(try AttributeName(new: other).rawValue == other)
+        }
+        #expect(try Account(new: "..." + text).rawValue == "..." + text)
+        #expect { try Account(new: "a b") } throws: { ($0 as? SignalingError)?.code == .invalidUser }
+    }
+
     @Test func channelAndAttributeNamesMayHaveSpaces() throws {
         #expect(try ChannelName(" a b ").rawValue == " a b ")
         #expect(try AttributeName(" a b ").rawValue == " a b ")

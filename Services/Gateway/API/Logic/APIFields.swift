@@ -64,11 +64,22 @@ struct APIFields {
         return values
     }
 
-    /// An account.
-    func account(_ name: String) throws(APIProblem) -> Account { try Self.account(self[name], at: place(of: name)) }
+    /// An account of a user whom something is about that exists.
+    func account(_ name: String) throws(APIProblem) -> Account {
+        try APINames.account(try Self.name(self[name], at: place(of: name)), at: place(of: name))
+    }
 
-    static func account(_ value: JSONValue?, at place: String) throws(APIProblem) -> Account {
+    /// An account that need not exist yet.
+    func newAccount(_ name: String) throws(APIProblem) -> Account {
+        try Self.newAccount(self[name], at: place(of: name))
+    }
+
+    static func newAccount(_ value: JSONValue?, at place: String) throws(APIProblem) -> Account {
+        try APINames.newAccount(try name(value, at: place), at: place)
+    }
+
+    private static func name(_ value: JSONValue?, at place: String) throws(APIProblem) -> String {
         guard let text = value?.string else { throw APIProblem.invalid(place, "a string") }
-        return try APINames.account(text, at: place)
+        return text
     }
 }

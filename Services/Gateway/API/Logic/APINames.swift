@@ -9,6 +9,13 @@ enum APINames {
         return app
     }
 
+    /// An account that need not exist yet.
+    static func newAccount(_ text: String, at place: String = "account") throws(APIProblem) -> Account {
+        let account = try account(text, at: place)
+        guard (try? Account(new: text)) != nil else { throw APIProblem.invalid(place, noDots) }
+        return account
+    }
+
     static func account(_ text: String, at place: String = "account") throws(APIProblem) -> Account {
         guard let account = try? Account(text) else {
             throw APIProblem.invalid(
@@ -24,7 +31,14 @@ enum APINames {
         return channel
     }
 
-    /// A channel in which a server may speak: what is said in a special channel is the system's.
+    /// A channel, which need not exist yet, in which a server may speak: what is said in a special channel is the system's.
+    static func newChannel(_ text: String, at place: String = "channel") throws(APIProblem) -> ChannelName {
+        let name = try ordinaryChannel(text, at: place)
+        guard (try? ChannelName(new: text)) != nil else { throw APIProblem.invalid(place, noDots) }
+        return name
+    }
+
+    /// A channel other than the special ones.
     static func ordinaryChannel(_ text: String, at place: String = "channel") throws(APIProblem) -> ChannelName {
         let name = try channel(text, at: place)
         guard name.special == nil else {
@@ -39,6 +53,15 @@ enum APINames {
         }
         return text
     }
+
+    /// An attribute to set.
+    static func newAttribute(_ text: String) throws(APIProblem) -> AttributeName {
+        let name = try attribute(text)
+        guard (try? AttributeName(new: text)) != nil else { throw APIProblem.invalid("name", noDots) }
+        return name
+    }
+
+    private static let noDots = "another name than . and .., which HTTP clients leave out of paths"
 
     static func attribute(_ text: String) throws(APIProblem) -> AttributeName {
         guard let name = try? AttributeName(text) else {

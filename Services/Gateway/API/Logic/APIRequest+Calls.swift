@@ -20,10 +20,10 @@ extension APIRequest {
 
     private func starting(_ body: JSONValue) throws(APIProblem) -> APIAct {
         let fields = try APIFields(body, known: ["from", "to", "channel", "extra"])
-        let (caller, callee) = (try fields.account("from"), try fields.account("to"))
+        let (caller, callee) = (try fields.newAccount("from"), try fields.newAccount("to"))
         guard caller != callee else { throw APIProblem.invalid("to", "another account than from") }
         guard let name = fields["channel"]?.string else { throw APIProblem.invalid("channel", "a string") }
-        let channel = try APINames.ordinaryChannel(name)
+        let channel = try APINames.newChannel(name)
         var extra = ""
         if fields.has("extra") {
             extra = try fields.text("extra", bytes: 0...Limits.messageBytes)

@@ -50,17 +50,14 @@ package struct APIRequest: Sendable {
         case .mintToken:
             let fields = try APIFields(body ?? .null, known: ["ttl"])
             return .mintToken(
-                try user(), seconds: try fields.integer("ttl", in: APIAct.tokenSeconds, standard: 86_400))
+                try newUser(), seconds: try fields.integer("ttl", in: APIAct.tokenSeconds, standard: 86_400))
         case .getBan: return .getBan(try user())
         case .setBan: return try ban(body ?? .null)
         case .deleteBan: return .liftBan(try user())
         case .revokeTokens: return try revoking(body ?? .null)
         case .listUserAttributes: return .listUserAttributes(try user())
         case .getUserAttribute: return .getUserAttribute(try user(), try name())
-        case .setUserAttribute, .deleteUserAttribute:
-            let (value, expectation) = try change(body)
-            return .changeUserAttribute(
-                ChangeUserAttribute(user: try user(), name: try name(), value: value, expectation: expectation))
+        case .setUserAttribute, .deleteUserAttribute: return try userAttribute(body)
         case .getChannel: return .getChannel(try channel())
         case .listMembers:
             if let list = try membersByName(query) { return list }
@@ -69,12 +66,7 @@ package struct APIRequest: Sendable {
         case .getMember: return .getMember(try channel(), try account())
         case .listChannelAttributes: return .listChannelAttributes(try channel())
         case .getChannelAttribute: return .getChannelAttribute(try channel(), try name())
-        case .setChannelAttribute, .deleteChannelAttribute:
-            let (value, expectation) = try change(body)
-            return .changeChannelAttribute(
-                ChangeChannelAttribute(
-                    channel: try ordinaryChannel(), account: try APINames.account(Self.serverAccount), name: try name(),
-                    value: value, expectation: expectation))
+        case .setChannelAttribute, .deleteChannelAttribute: return try channelAttribute(body)
         }
     }
 
@@ -83,10 +75,23 @@ package struct APIRequest: Sendable {
     func knownApp() throws(APIProblem) -> AppID { try APINames.app(match.parameters["app"] ?? "") }
     private func account() throws(APIProblem) -> Account { try APINames.account(match.parameters["account"] ?? "") }
     private func user() throws(APIProblem) -> UserKey { UserKey(app: try knownApp(), account: try account()) }
+    private func newUser() throws(APIProblem) -> UserKey { UserKey(app: try knownApp(), account: try newAccount()) }
     private func name() throws(APIProblem) -> AttributeName { try APINames.attribute(match.parameters["name"] ?? "") }
 
     private func channel() throws(APIProblem) -> ChannelKey {
         ChannelKey(app: try knownApp(), name: try APINames.channel(match.parameters["channel"] ?? ""))
+    }
+
+    private func newAccount() throws(APIProblem) -> Account {
+        try APINames.newAccount(match.parameters["account"] ?? "")
+    }
+
+    private func newName() throws(APIProblem) -> AttributeName {
+        try APINames.newAttribute(match.parameters["name"] ?? "")
+    }
+
+    private func newChannel() throws(APIProblem) -> ChannelKey {
+        ChannelKey(app: try knownApp(), name: try APINames.newChannel(match.parameters["channel"] ?? ""))
     }
 
     private func ordinaryChannel() throws(APIProblem) -> ChannelKey {
@@ -129,6 +134,25 @@ package struct APIRequest: Sendable {
     /// The account that a channel's members see as the one that changed an attribute.
     private static let serverAccount = "server"
 
+    private func userAttribute(_ body: JSONValue?) throws(APIProblem) -> APIAct {
+        let (value, expectation) = try change(body)
+        let isNew = value != nil
+        return .changeUserAttribute(
+            ChangeUserAttribute(
+                user: try isNew ? newUser() : user(), name: try isNew ? newName() : name(), value: value,
+                expectation: expectation))
+    }
+
+    private func channelAttribute(_ body: JSONValue?) throws(APIProblem) -> APIAct {
+        let (value, expectation) = try change(body)
+        let isNew = value != nil
+        return .changeChannelAttribute(
+            ChangeChannelAttribute(
+                channel: try isNew ? newChannel() : ordinaryChannel(),
+                account: try APINames.account(Self.serverAccount),
+                name: try isNew ? newName() : name(), value: value, expectation: expectation))
+    }
+
     /// The new value, nil for a deletion, and what the attribute must be.
     private func change(_ body: JSONValue?) throws(APIProblem) -> (String?, AttributeExpectation) {
         guard let body else { return (nil, .any) }
@@ -148,18 +172,18 @@ package struct APIRequest: Sendable {
         switch route {
         case .sendMessage:
             let fields = try APIFields(body, known: ["from", "message", "ttl"])
-            let receiver = OutgoingMessage.Receiver.user(try account(), seconds: try Self.seconds(fields))
+            let receiver = OutgoingMessage.Receiver.user(try newAccount(), seconds: try Self.seconds(fields))
             return .send(try Self.message(fields, to: receiver, in: app))
         case .sendChannelMessage:
             let fields = try APIFields(body, known: ["from", "message"])
-            return .send(try Self.message(fields, to: .channel(try ordinaryChannel().name), in: app))
+            return .send(try Self.message(fields, to: .channel(try newChannel().name), in: app))
         case .broadcast:
             let fields = try APIFields(body, known: ["from", "message", "ttl", "users"])
             let seconds = try Self.seconds(fields)
-            let (sender, text) = (try fields.account("from"), try Self.text(fields))
+            let (sender, text) = (try fields.newAccount("from"), try Self.text(fields))
             var messages: [OutgoingMessage] = []
             for (index, user) in try fields.list("users", count: 1...APIAct.messagesBound).enumerated() {
-                let account = try APIFields.account(user, at: "users[\(index)]")
+                let account = try APIFields.newAccount(user, at: "users[\(index)]")
                 messages.append(
                     OutgoingMessage(
                         app: app, sender: sender, receiver: .user(account, seconds: seconds), text: text))
@@ -184,7 +208,7 @@ package struct APIRequest: Sendable {
         }
         guard fields.has("channel") else {
             let receiver = OutgoingMessage.Receiver.user(
-                try fields.account("user"), seconds: try seconds(fields))
+                try fields.newAccount("user"), seconds: try seconds(fields))
             return try message(fields, to: receiver, in: app)
         }
         let at = fields.place(of: "channel")
@@ -192,13 +216,13 @@ package struct APIRequest: Sendable {
         guard !fields.has("ttl") else {
             throw APIProblem.invalid(fields.place(of: "ttl"), "absent: a channel's message does not wait")
         }
-        return try message(fields, to: .channel(try APINames.ordinaryChannel(name, at: at)), in: app)
+        return try message(fields, to: .channel(try APINames.newChannel(name, at: at)), in: app)
     }
 
     private static func message(
         _ fields: APIFields, to receiver: OutgoingMessage.Receiver, in app: AppID
     ) throws(APIProblem) -> OutgoingMessage {
-        OutgoingMessage(app: app, sender: try fields.account("from"), receiver: receiver, text: try text(fields))
+        OutgoingMessage(app: app, sender: try fields.newAccount("from"), receiver: receiver, text: try text(fields))
     }
 
     private static func text(_ fields: APIFields) throws(APIProblem) -> String {

@@ -1,5 +1,5 @@
 /// Counts, for each client address, its open connections, new connections and failed logins, and refuses what exceeds
-/// the bounds.
+/// the bounds. Failed logins are also counted for each /48 network of IPv6, which has 65,536 addresses in this sense.
 package struct AddressTable: Sendable {
     /// The limits for one address.
     package struct Bounds: Sendable {
@@ -38,8 +38,19 @@ package struct AddressTable: Sendable {
         var lastAt: LocalTime
     }
 
+    /// How many times the failed logins of one address a /48 network may have.
+    package static let siteShare = 8
+
+    /// The failed logins of a /48 network.
+    private struct Site {
+        var failures: TokenBucket
+        var lastAt: LocalTime
+    }
+
     private let bounds: Bounds
     private var entries: [ClientAddress: Entry] = [:]
+    /// Those networks that had failed logins lately, at most ``quietBound``.
+    private var sites: [ClientSite: Site] = [:]
     /// The number of entries with open connections.
     private var busy = 0
 
@@ -48,6 +59,9 @@ package struct AddressTable: Sendable {
 
     /// The number of addresses in the table.
     package var count: Int { entries.count }
+
+    /// The number of networks in the table.
+    package var siteCount: Int { sites.count }
 
     /// Counts a new connection.
     /// - Returns: why it is refused; nil when it is admitted, and then ``closed(_:now:)`` must follow.
@@ -79,14 +93,26 @@ package struct AddressTable: Sendable {
         forgetQuiet(now)
     }
 
-    /// Whether clients of the address may try to log in; false while too many of their logins have failed.
+    /// Whether clients of the address may try to log in; false while too many logins of it, or of its network, have failed.
     package mutating func mayLogIn(_ address: ClientAddress, now: LocalTime) -> Bool {
-        entries[address]?.failures.has(now: now) ?? true
+        guard entries[address]?.failures.has(now: now) ?? true else { return false }
+        return address.site.flatMap { sites[$0]?.failures.has(now: now) } ?? true
     }
 
     /// Counts a login that failed because of what the client sent.
     package mutating func loginFailed(_ address: ClientAddress, now: LocalTime) {
         _ = entries[address]?.failures.take(now: now)
+        guard let key = address.site else { return }
+        let perSecond = bounds.failedLoginsPerSecond * Self.siteShare
+        var site =
+            sites[key] ?? Site(failures: TokenBucket(perSecond: perSecond, burst: perSecond * 10), lastAt: now)
+        site.lastAt = now
+        _ = site.failures.take(now: now)
+        sites[key] = site
+        guard sites.count > Self.quietBound else { return }
+        sites = sites.filter { now - $0.value.lastAt < Self.quietTime }
+        // Still too many, all of them within the last minute: the addresses' own bounds hold nevertheless.
+        if sites.count > Self.quietBound / 2 { sites = [:] }
     }
 
     private func fresh(_ now: LocalTime) -> Entry {

@@ -19,7 +19,15 @@ package struct ClientAddress: Hashable, Sendable {
         }
     }
 
+    /// The /48 network of an IPv6 address, of which one site usually has a whole one; nil for IPv4.
+    package var site: ClientSite? { high == 0 ? nil : ClientSite(prefix: high >> 16) }
+
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+}
+
+/// The /48 network of an IPv6 address.
+package struct ClientSite: Hashable, Sendable {
+    fileprivate let prefix: UInt64
 }
 
 /// A network in CIDR notation, as `10.0.0.0/8`.

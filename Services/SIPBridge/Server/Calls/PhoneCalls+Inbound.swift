@@ -117,7 +117,7 @@ extension PhoneCalls {
         let id = nextCallID()
         let name = PhoneCaller.name(user: message.from.user, host: message.from.host)
         guard let channel = try? ChannelName("sip-\(id)"),
-            let phone = (try? Account(name)) ?? (try? Account(PhoneCaller.anonymous))
+            let phone = (try? Account(new: name)) ?? (try? Account(PhoneCaller.anonymous))
         else { return nil }
         let headers = IncomingHeaders(message.headers)
         if headers.omitted > 0 {

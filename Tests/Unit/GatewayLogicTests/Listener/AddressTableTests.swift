@@ -41,6 +41,40 @@ import Testing
         #expect(table.mayLogIn(one, now: 1000) == true)
     }
 
+    /// An address of 2001:db8:0:SUBNET::/64.
+    private func six(_ subnet: Int, site: UInt8 = 0) throws -> ClientAddress {
+        try address([0x20, 1, 0xD, 0xB8, 0, site, UInt8(subnet >> 8), UInt8(subnet & 255)] + [0, 0, 0, 0, 0, 0, 0, 1])
+    }
+
+    @Test func tooManyFailedLoginsBlockAnIPv6Site() throws {
+        var table = AddressTable(bounds: Self.bounds)
+        // Each address has failed as often as it may, and the site ten times its share.
+        for subnet in 0..<AddressTable.siteShare {
+            #expect(table.opened(try six(subnet), now: 0) == nil)
+            for _ in 0..<10 {
+                #expect(table.mayLogIn(try six(subnet), now: 0))
+                table.loginFailed(try six(subnet), now: 0)
+            }
+        }
+        #expect(table.mayLogIn(try six(99), now: 0) == false)
+        #expect(table.mayLogIn(try six(99), now: 124) == false)
+        #expect(table.mayLogIn(try six(99), now: 125) == true)
+        #expect(table.mayLogIn(try six(99, site: 1), now: 0) == true)
+        #expect(table.mayLogIn(try address([10, 0, 0, 1]), now: 0) == true)
+        #expect(try six(0).site == six(0xFFFF).site && six(0).site != six(0, site: 1).site)
+        #expect(try address([10, 0, 0, 1]).site == nil)
+    }
+
+    @Test func theNumberOfSitesIsBounded() throws {
+        var table = AddressTable(bounds: Self.bounds)
+        for number in 0...(AddressTable.quietBound + 9) {
+            let site = [0x20, 1, UInt8(number >> 16), UInt8(number >> 8 & 255), UInt8(number & 255), 0]
+            table.loginFailed(try address(site + Array(repeating: 0, count: 10)), now: 1)
+            if table.siteCount > AddressTable.quietBound { Issue.record("grows") }
+        }
+        #expect(table.siteCount == 9)
+    }
+
     @Test func anIPv6NetworkIsOneAddress() throws {
         let one = try address([0x20, 1, 0xD, 0xB8, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1])
         #expect(one == (try address([0x20, 1, 0xD, 0xB8, 0, 0, 0, 1, 9, 9, 9, 9, 9, 9, 9, 9])))

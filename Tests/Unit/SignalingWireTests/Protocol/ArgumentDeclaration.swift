@@ -28,9 +28,10 @@ struct ArgumentDeclaration {
 
     /// How the value is parsed and checked.
     enum Kind {
-        case account
-        case channel
-        case attributeName
+        /// A new name must not be `.` or `..`.
+        case account(isNew: Bool)
+        case channel(isNew: Bool)
+        case attributeName(isNew: Bool)
         /// Passed on unchanged; a JSON value that is not a string is passed on as its compact text.
         case text(bytes: Int)
         /// Must be empty or valid JSON.
@@ -51,16 +52,16 @@ struct ArgumentDeclaration {
 }
 
 extension ArgumentDeclaration {
-    static func account(_ name: String, _ meaning: String) -> Self {
-        Self(name: name, kind: .account, isRequired: true, meaning: meaning)
+    static func account(_ name: String, isNew: Bool = false, _ meaning: String) -> Self {
+        Self(name: name, kind: .account(isNew: isNew), isRequired: true, meaning: meaning)
     }
 
-    static func channel(_ name: String, _ meaning: String = "the channel") -> Self {
-        Self(name: name, kind: .channel, isRequired: true, meaning: meaning)
+    static func channel(_ name: String, isNew: Bool = false, _ meaning: String = "the channel") -> Self {
+        Self(name: name, kind: .channel(isNew: isNew), isRequired: true, meaning: meaning)
     }
 
-    static func attribute(_ meaning: String = "the attribute") -> Self {
-        Self(name: "name", kind: .attributeName, isRequired: true, meaning: meaning)
+    static func attribute(isNew: Bool = false, _ meaning: String = "the attribute") -> Self {
+        Self(name: "name", kind: .attributeName(isNew: isNew), isRequired: true, meaning: meaning)
     }
 
     static func text(_ name: String, bytes: Int, _ meaning: String) -> Self {
@@ -91,9 +92,12 @@ extension ArgumentDeclaration.Kind {
     /// The bounds and the default, and how values outside the bounds are treated.
     var bounds: String {
         switch self {
-        case .account: "1...\(Limits.accountBytes) bytes without white space and control characters"
-        case .channel: "1...\(Limits.channelNameBytes) bytes without control characters"
-        case .attributeName: "1...\(Limits.attributeNameBytes) bytes without control characters"
+        case .account(let isNew):
+            "1...\(Limits.accountBytes) bytes without white space and control characters\(Self.noDots(isNew))"
+        case .channel(let isNew):
+            "1...\(Limits.channelNameBytes) bytes without control characters\(Self.noDots(isNew))"
+        case .attributeName(let isNew):
+            "1...\(Limits.attributeNameBytes) bytes without control characters\(Self.noDots(isNew))"
         case .text(let bytes): "at most \(bytes) bytes; a value that is not a string is stored as compact JSON text"
         case .jsonText(let bytes): "empty or valid JSON, at most \(bytes) bytes"
         case .clampedNumber(let range, let standard):
@@ -111,9 +115,12 @@ extension ArgumentDeclaration.Kind {
     /// JSON values that must be accepted, including those at the bounds.
     var accepted: [String] {
         switch self {
-        case .account: [Self.string(Limits.accountBytes), "5", #""日本""#]
-        case .channel: [Self.string(Limits.channelNameBytes), "5", #""room 1""#]
-        case .attributeName: [Self.string(Limits.attributeNameBytes), "5"]
+        case .account(let isNew):
+            [Self.string(Limits.accountBytes), "5", #""日本""#] + (isNew ? Self.nearlyDots : Self.dots)
+        case .channel(let isNew):
+            [Self.string(Limits.channelNameBytes), "5", #""room 1""#] + (isNew ? Self.nearlyDots : Self.dots)
+        case .attributeName(let isNew):
+            [Self.string(Limits.attributeNameBytes), "5"] + (isNew ? Self.nearlyDots : Self.dots)
         case .text(let bytes): [Self.string(bytes), "30", "null", "[1]", #""""#]
         case .jsonText(let bytes):
             [#""{\"a\":[1]}""#, #""""#, #"{"a":1}"#, "\"[\(String(repeating: "1", count: bytes - 2))]\""]
@@ -130,17 +137,18 @@ extension ArgumentDeclaration.Kind {
     /// JSON values that must be refused, each with its refusal.
     var refused: [(value: String, refusal: Refusal)] {
         switch self {
-        case .account:
+        case .account(let isNew):
             let invalid = Refusal(.invalidUser, "invalid_account")
-            return Self.noNames
-                + [Self.string(Limits.accountBytes + 1), #""""#, #""a b""#, #""a\tb""#].map { ($0, invalid) }
-        case .channel:
+            let bad = [Self.string(Limits.accountBytes + 1), #""""#, #""a b""#, #""a\tb""#]
+            return Self.noNames + (bad + (isNew ? Self.dots : [])).map { ($0, invalid) }
+        case .channel(let isNew):
             let invalid = Refusal(.wrongParameter, "invalid_channel")
-            return Self.noNames + [Self.string(Limits.channelNameBytes + 1), #""""#, #""a\tb""#].map { ($0, invalid) }
-        case .attributeName:
+            let bad = [Self.string(Limits.channelNameBytes + 1), #""""#, #""a\tb""#]
+            return Self.noNames + (bad + (isNew ? Self.dots : [])).map { ($0, invalid) }
+        case .attributeName(let isNew):
             let invalid = Refusal(.wrongParameter, "invalid_attribute_name")
-            return Self.noNames
-                + [Self.string(Limits.attributeNameBytes + 1), #""""#, #""a\tb""#].map { ($0, invalid) }
+            let bad = [Self.string(Limits.attributeNameBytes + 1), #""""#, #""a\tb""#]
+            return Self.noNames + (bad + (isNew ? Self.dots : [])).map { ($0, invalid) }
         case .text(let bytes):
             return [(Self.string(bytes + 1), Refusal(.largeParameter, "too_large"))]
         case .jsonText(let bytes):
@@ -162,6 +170,12 @@ extension ArgumentDeclaration.Kind {
 
     /// JSON values that cannot be names.
     private static let noNames = ["null", "true", "[]", "{}"].map { (value: $0, refusal: Refusal.noText) }
+
+    /// JSON values that only names which exist already may be.
+    private static let dots = [#"".""#, #""..""#]
+    private static let nearlyDots = [#""...""#, #"".a""#, #""%2e""#]
+
+    private static func noDots(_ isNew: Bool) -> String { isNew ? ", not `.` or `..`" : "" }
 
     /// A JSON string of `bytes` bytes.
     private static func string(_ bytes: Int) -> String { "\"\(String(repeating: "x", count: bytes))\"" }

@@ -68,7 +68,7 @@ enum FrameTable {
                     "1...\(Limits.appIDBytes) visible ASCII characters; if missing, the second field of "
                         + "`token`",
                     "the app id"),
-                .init("account", ArgumentDeclaration.Kind.account.bounds, "the account"),
+                .init("account", ArgumentDeclaration.Kind.account(isNew: true).bounds, "the account"),
                 .init(
                     "token", "`1:APP:EXPIRY:MD5`, or `_no_need_token` for an app that accepts it",
                     "MD5 is over account, app id, certificate and expiry (Unix seconds), as one text"),

@@ -5,8 +5,10 @@ extension FunctionTable {
         FunctionDeclaration(
             name: verb.rawValue, summary: summary(verb),
             arguments: [
-                .channel("channelName", "the channel that the call is about; it is joined separately"),
-                .account("peer", peer(verb)),
+                .channel(
+                    "channelName", isNew: verb == .invite, "the channel that the call is about; it is joined separately"
+                ),
+                .account("peer", isNew: verb == .invite, peer(verb)),
                 .optional(
                     "extra",
                     verb == .invite ? .jsonText(bytes: Limits.messageBytes) : .text(bytes: Limits.messageBytes),

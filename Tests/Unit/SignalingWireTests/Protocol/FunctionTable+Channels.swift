@@ -24,7 +24,7 @@ extension FunctionTable {
     static let channels = [
         FunctionDeclaration(
             name: "channel_join", summary: "Joins a channel, and leaves the one that the user is in.",
-            arguments: [.channel("name")],
+            arguments: [.channel("name", isNew: true)],
             reply: [
                 ReplyField(
                     "list", .array,
@@ -51,7 +51,8 @@ extension FunctionTable {
             name: "channel_set_attr",
             summary: "Sets an attribute of a channel; membership is not required. The event follows the answer.",
             arguments: [
-                .channel("channel"), .attribute(), .text("value", bytes: Limits.attributeValueBytes, "its value"),
+                .channel("channel", isNew: true), .attribute(isNew: true),
+                .text("value", bytes: Limits.attributeValueBytes, "its value"),
             ],
             refusals: changeRefusals + [tooMany("channel"), memoryFull, nulCharacter] + builtInRefusals + [
                 Refusal(

@@ -31,7 +31,7 @@ extension FunctionTable {
         FunctionDeclaration(
             name: "user_sendmsg", summary: "Adds a message to a user's mailbox, whether the user is online or not.",
             arguments: [
-                .account("peer", "the receiver"),
+                .account("peer", isNew: true, "the receiver"),
                 .text("content", bytes: Limits.messageBytes, "the message"),
                 .optional("t", .constant("instant"), "the entry's type"),
                 .optional(
@@ -54,7 +54,7 @@ extension FunctionTable {
                 "Sends a message to all members of a channel, the sender included. The sender must be a member, unless "
                 + "`force` is true.",
             arguments: [
-                .channel("name"), .text("msg", bytes: Limits.messageBytes, "the message"),
+                .channel("name", isNew: true), .text("msg", bytes: Limits.messageBytes, "the message"),
                 .optional("force", .flag, "whether to send without being a member"),
                 messageID,
             ],
@@ -85,7 +85,7 @@ extension FunctionTable {
             refusals: [actRate], calls: ["user-query-user-status"], answers: ["reply-status", "reply-status-offline"]),
         FunctionDeclaration(
             name: "user_set_attr", summary: "Sets an attribute of the caller. It outlives the session.",
-            arguments: [.attribute(), .text("value", bytes: Limits.attributeValueBytes, "its value")],
+            arguments: [.attribute(isNew: true), .text("value", bytes: Limits.attributeValueBytes, "its value")],
             refusals: [
                 changeRate, tooMany("user"), memoryFull, nulCharacter, unknownBuiltIn,
                 Refusal(.wrongParameter, "not_an_integer", "`_conn_timeout` must be a whole number"),

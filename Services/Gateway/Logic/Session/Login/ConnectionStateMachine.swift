@@ -109,7 +109,7 @@ package struct ConnectionStateMachine: ~Copyable {
         do {
             let vid =
                 app ?? token.split(separator: ":", omittingEmptySubsequences: false).dropFirst().first.map(String.init)
-            let user = UserKey(app: try AppID(vid ?? ""), account: try Account(account))
+            let user = UserKey(app: try AppID(vid ?? ""), account: try Account(new: account))
             state = .authenticating(Login(user: user, token: token, device: device, push: push))
             return .askApp(user.app)
         } catch {

@@ -1,0 +1,80 @@
+import Logging
+import SignalingProtocol
+import TestKit
+import Testing
+
+@testable import PostgresStore
+
+/// What is queued for webhooks while nobody delivers it.
+@Suite struct WebhookOutboxTests {
+    private static let backlog = 10
+
+    private let pool: PostgresPool
+    private let outbox: WebhookOutbox
+
+    init() async throws {
+        pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        outbox = WebhookOutbox(
+            pool: pool, backlog: Self.backlog, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    private func addApp(_ app: String) async throws -> AppID {
+        let id = try AppID(app)
+        try await pool.query("INSERT INTO apps (id, certificate, token_required) VALUES ($1, '', false)", [.text(app)])
+        let url = try #require(WebhookURL("https://example.com/"))
+        let webhook = Webhook(app: id, url: url, secret: "whsec-0123456789abcdef")
+        #expect(try await WebhookStore(pool: pool).set(webhook))
+        return id
+    }
+
+    /// Events of an app that happened in these microseconds.
+    private func events(of app: AppID, _ times: Range<Int64>) throws -> [WebhookEvent] {
+        let room = WebhookEvent.Subject.channel(try ChannelName("room"))
+        return times.map { WebhookEvent(.channelCreated, in: app, at: $0, room) }
+    }
+
+    /// When the app's events happened that wait.
+    private func waiting(_ app: AppID) async throws -> [Int64] {
+        let rows = try await pool.query(
+            "SELECT at FROM webhook_events WHERE app = $1 ORDER BY at", [.text(app.rawValue)])
+        return try rows.map { try $0.int64("at") }
+    }
+
+    @Test func moreThanTwiceTheBacklogIsNotQueued() async throws {
+        let (full, other) = (try await addApp("full"), try await addApp("other"))
+        let start = ContinuousClock.now
+        try await outbox.add(try events(of: full, 0..<15), now: start)
+        try await outbox.add(try events(of: full, 15..<35) + events(of: other, 0..<5), now: start)
+        #expect(try await waiting(full) == Array(0..<20))
+        #expect(try await waiting(other) == Array(0..<5))
+        try await outbox.add(try events(of: full, 35..<36), now: start + .milliseconds(900))
+        #expect(try await waiting(full).count == 20)
+    }
+
+    @Test func whatWasDeliveredMakesRoom() async throws {
+        let app = try await addApp("a")
+        let start = ContinuousClock.now
+        try await outbox.add(try events(of: app, 0..<20), now: start)
+        try await pool.query("DELETE FROM webhook_events WHERE at < 5")
+        try await outbox.add(try events(of: app, 20..<26), now: start)
+        #expect(try await waiting(app) == Array(5..<25))
+        // That nothing was delivered is remembered for a second.
+        try await outbox.add(try events(of: app, 26..<27), now: start)
+        try await pool.query("DELETE FROM webhook_events WHERE at < 10")
+        try await outbox.add(try events(of: app, 27..<28), now: start + .milliseconds(900))
+        #expect(try await waiting(app) == Array(10..<25))
+        try await outbox.add(try events(of: app, 28..<38), now: start + .seconds(1))
+        #expect(try await waiting(app) == Array(10..<25) + Array(28..<33))
+    }
+
+    @Test func whatOtherProcessesQueueCounts() async throws {
+        let app = try await addApp("a")
+        let start = ContinuousClock.now
+        try await outbox.add(try events(of: app, 0..<1), now: start)
+        let another = WebhookOutbox(
+            pool: pool, backlog: Self.backlog, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        try await another.add(try events(of: app, 1..<18), now: start)
+        try await outbox.add(try events(of: app, 18..<30), now: start + .seconds(10))
+        #expect(try await waiting(app) == Array(0..<20))
+    }
+}
