@@ -147,7 +147,7 @@ let package = Package(
         // What happens per media packet, without sockets; no program uses it yet (Docs/decisions/0031-media-core.md).
         .target(name: "CMedia", path: "Shared/CMedia", cSettings: mediaSettings),
         .target(
-            name: "MediaLogic", dependencies: ["SignalingProtocol"], path: "Services/Media/Logic",
+            name: "MediaLogic", dependencies: ["ClusterState", "SignalingProtocol"], path: "Services/Media/Logic",
             swiftSettings: strict),
         .target(name: "SignalingProtocol", path: "Shared/SignalingProtocol", swiftSettings: strict),
         .target(
@@ -293,7 +293,7 @@ let package = Package(
             unitTests("ServiceMetrics"),
             unitTests("GatewayAPILogic", ["SignalingProtocol", "SignalingWire"]),
             unitTests("GatewayAPIServer", ["GatewayAPILogic", "TestKit"]),
-            unitTests("GatewayLogic", ["SignalingProtocol", "SignalingTokens", "SignalingWire"]),
+            unitTests("GatewayLogic", ["ClusterState", "SignalingProtocol", "SignalingTokens", "SignalingWire"]),
             unitTests(
                 "GatewayServer",
                 [
