@@ -150,19 +150,20 @@ package final class GatewayService: Service {
         do {
             if try await beforeShutdown({ try await self.cluster.join(on: self.redis) }) { try await serve() }
         } catch {
-            try await end()
+            // The loops go on until the process ends: the server API uses them too, and its failure would hide this error.
+            await end()
             throw error
         }
-        try await end()
+        await end()
+        try await group.shutdownGracefully()
     }
 
     /// Ends the shards and their connections.
-    private func end() async throws {
+    private func end() async {
         isStopping.store(true, ordering: .releasing)
         await cluster.leave(on: redis)
         await eachShard(of: shards) { await $0.stop() }
         await hooks.close()
-        try await group.shutdownGracefully()
     }
 
     /// Waits for a step of the start, or for the shutdown.
@@ -236,7 +237,12 @@ package final class GatewayService: Service {
 
     /// Waits for the graceful shutdown, then moves the clients to other gateways.
     private func stopServing(_ listening: [any Channel]) async throws {
-        try await gracefulShutdown()
+        do {
+            try await gracefulShutdown()
+        } catch {
+            for channel in listening { try? await channel.close() }
+            throw error
+        }
         isStopping.store(true, ordering: .releasing)
         await linger()
         for channel in listening { try? await channel.close() }

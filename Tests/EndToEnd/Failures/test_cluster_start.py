@@ -11,7 +11,7 @@ from acts import insists, mail_barrier
 from answers import LoginRefused
 from masters import MASTERS, master_of, named, readiness
 from signaling import Client
-from stack_control import Stack
+from stack_control import Stack, is_running
 from waiting import before_next_try, eventually
 
 # A process waits for a failover before it starts without the master: commands fail after 7 s.
@@ -99,6 +99,24 @@ async def test_processes_start_without_a_master(make_stack, people, has_records)
     assert {name: pid for name, pid in stack.pids.items() if name in before and before[name] != pid} == {}
     said = stack.run("logs", "gateway#2").stdout
     assert said.count("starting without them") == has_records
+
+
+async def test_processes_end_when_the_layout_turns_out_to_be_another(make_stack):
+    """They have started while its master was away."""
+    stack: Stack = make_stack("--redis", "cluster", "--redis-replicas", "0", gateways=2, sip_bridge=0)
+    dead = master_of("control", is_user=False)
+    names = ("presence#1", "gateway#2")
+    await asyncio.to_thread(stack.redis, "HSET", "{control}layout", "partitions", "48")
+    for name in (*names, f"redis#{dead + 1}"):
+        await asyncio.to_thread(stack.kill, name)
+    for name in names:
+        await start(stack, name, dead)
+    pids = [stack.pids[name] for name in names]
+    await asyncio.to_thread(stack.start, f"redis#{dead + 1}")
+    await eventually(lambda: not any(is_running(pid) for pid in pids), "both have ended", BACK_SECONDS)
+    for name in names:
+        last = stack.run("logs", name).stdout.splitlines()[-1]
+        assert "stopped by an error" in last and "Redis holds data of another layout (flavour cluster, 4096 buckets, 48 partitions" in last
 
 
 async def joined(*processes: dict) -> bool:
