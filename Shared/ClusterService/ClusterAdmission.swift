@@ -20,9 +20,11 @@ package struct ClusterAdmission: Service {
         self.logger = logger
     }
 
-    /// Whether the process has joined.
+    /// Whether the process has joined, or serves on probation.
     var readiness: ReadinessCheck {
-        ReadinessCheck(name: "cluster") { [cluster] in cluster.hasJoined ? nil : "not joined yet" }
+        .withRemarks(name: "cluster") { [cluster] in
+            cluster.hasJoined || cluster.isOnProbation ? .works(remark: cluster.remark) : .fails("not joined yet")
+        }
     }
 
     /// The levels, for `/healthz`.
@@ -31,7 +33,7 @@ package struct ClusterAdmission: Service {
     }
 
     /// Joins, then runs the parts until the graceful shutdown.
-    /// - Throws: `ClusterRefusal`, or the error that ended one of the parts.
+    /// - Throws: `ClusterRefusal`, also later from a process on probation, or the error that ended one of the parts.
     package func run() async throws {
         do {
             try await cancelWhenGracefulShutdown { try await enter() }
@@ -57,7 +59,7 @@ private struct ProcessRecordUpkeep: Service {
     let redis: RedisFailover
 
     func run() async throws {
-        await cancelWhenGracefulShutdown { await cluster.stay(on: redis) }
+        try await cancelWhenGracefulShutdown { try await cluster.stay(on: redis) }
         await cluster.leave(on: redis)
     }
 }

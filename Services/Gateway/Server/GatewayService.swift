@@ -88,11 +88,15 @@ package final class GatewayService: Service {
     }
 
     /// Ready when every shard has both its connections to Redis, in a cluster those to more than half of the masters, and
-    /// accepts clients. The answers name the shards that are not ready, and the masters that do not answer.
+    /// accepts clients. The answers name the shards that are not ready, and the masters that do not answer, and say what is not
+    /// checked yet for that reason.
     package var readiness: [ReadinessCheck] {
         [
             .withRemarks(name: "redis") { [self] in
                 isStopping.load(ordering: .acquiring) ? .fails("stopping") : await redisOutcome()
+            },
+            .withRemarks(name: "cluster") { [cluster] in
+                cluster.hasJoined || cluster.isOnProbation ? .works(remark: cluster.remark) : .fails("not joined yet")
             },
             ReadinessCheck(name: "listener") { [self] in
                 if isStopping.load(ordering: .acquiring) { return "not accepting clients" }
@@ -146,19 +150,20 @@ package final class GatewayService: Service {
         do {
             if try await beforeShutdown({ try await self.cluster.join(on: self.redis) }) { try await serve() }
         } catch {
-            try await end()
+            // The loops go on until the process ends: the server API uses them too, and its failure would hide this error.
+            await end()
             throw error
         }
-        try await end()
+        await end()
+        try await group.shutdownGracefully()
     }
 
     /// Ends the shards and their connections.
-    private func end() async throws {
+    private func end() async {
         isStopping.store(true, ordering: .releasing)
         await cluster.leave(on: redis)
         await eachShard(of: shards) { await $0.stop() }
         await hooks.close()
-        try await group.shutdownGracefully()
     }
 
     /// Waits for a step of the start, or for the shutdown.
@@ -207,24 +212,45 @@ package final class GatewayService: Service {
                     if shard.acceptsClients.load(ordering: .acquiring) { _ = await self.beat(shard) }
                 }
             }
-            tasks.addTask { await self.cluster.stay(on: self.redis) }
             tasks.addTask { await self.every(Self.sweepPause) { await $0.sweep() } }
             tasks.addTask {
                 await self.every(Self.appPause) { await $0.lookAfterApps() }
             }
             tasks.addTask { await ReloadSignal.each { identity?.reload() } }
             tasks.addTask { await self.every(Self.comparisonPause) { await $0.compare() } }
-            try await gracefulShutdown()
-            isStopping.store(true, ordering: .releasing)
-            await linger()
-            for channel in listening { try? await channel.close() }
-            await drain()
+            try await remain { try await self.stopServing(listening) }
             tasks.cancelAll()
         }
     }
 
+    /// Keeps the process's record until it is told to stop and has done so.
+    /// - Throws: `ClusterRefusal` from a process on probation that must not serve.
+    private func remain(untilStopped stop: @escaping @Sendable () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await stop() }
+            tasks.addTask { try await self.cluster.stay(on: self.redis) }
+            // The record is kept for as long as the process runs, so this is the stop, or a refusal.
+            _ = try await tasks.next()
+            tasks.cancelAll()
+        }
+    }
+
+    /// Waits for the graceful shutdown, then moves the clients to other gateways.
+    private func stopServing(_ listening: [any Channel]) async throws {
+        do {
+            try await gracefulShutdown()
+        } catch {
+            for channel in listening { try? await channel.close() }
+            throw error
+        }
+        isStopping.store(true, ordering: .releasing)
+        await linger()
+        for channel in listening { try? await channel.close() }
+        await drain()
+    }
+
     /// Lets a shard accept clients as soon as it can serve them: it waits for Redis without a limit, because a gateway that
-    /// exited would only be restarted, but not for the other shards.
+    /// exited would only be restarted, but neither for the other shards nor for the lesser part of a cluster's masters.
     private func open(_ shard: GatewayShard, on listening: [any Channel]) async {
         let isSubscribed = await untilDone("could not subscribe in Redis; trying again", shard) {
             try await shard.subscribeToOwnTopics()
@@ -237,8 +263,6 @@ package final class GatewayService: Service {
         }
         guard hasLease, !isStopping.load(ordering: .acquiring) else { return }
         shard.acceptsClients.store(true, ordering: .releasing)
-        // From now on discovery names it.
-        _ = await beat(shard)
         do {
             try await PublicListener.accept(on: listening)
             logger.notice(
@@ -249,6 +273,8 @@ package final class GatewayService: Service {
                 "the listener was closed before it accepted clients",
                 metadata: ["gateway": "\(shard.id)", "error": "\(error)"])
         }
+        // From now on discovery names it; the master with its list may be away, for which no client waits.
+        _ = await beat(shard)
     }
 
     /// Runs an act at every shard after each pause, until cancelled.

@@ -32,7 +32,8 @@ final class BridgeLease: Sendable {
         self.logger = logger
     }
 
-    /// Creates the bridge's stream and its lease, as soon as Redis answers.
+    /// Creates the bridge's stream and its lease, as soon as Redis answers. ``renew()`` lists the bridge: the master with the list may
+    /// be away, for which nothing else waits.
     /// - Throws: `CancellationError`.
     func begin() async throws {
         while true {
@@ -40,7 +41,6 @@ final class BridgeLease: Sendable {
                 try await orders.createStream()
                 _ = try await renewLease(isDraining: false)
                 try await leases.watch(bridge)
-                try await leases.announce(bridge)
                 return
             } catch {
                 logger.warning("could not begin the bridge's lease; trying again", metadata: ["error": "\(error)"])
@@ -49,9 +49,10 @@ final class BridgeLease: Sendable {
         }
     }
 
-    /// Renews the lease periodically, until cancelled. A slow answer delays no further heartbeat.
+    /// Lists the bridge at once, and renews the lease periodically, until cancelled. A slow answer delays no further heartbeat.
     func renew() async {
         await withDiscardingTaskGroup { beats in
+            beats.addTask { await self.show(isDraining: false) }
             while await Task.pause(BridgeID.fleet.interval) {
                 let isDraining = await calls.isDraining
                 beats.addTask { await self.keep(isDraining: isDraining) }

@@ -16,6 +16,10 @@ internal import Synchronization
 /// To be called in this order: ``check(on:)`` before anything is written, ``join(on:)`` before anything is served,
 /// ``stay(on:)`` while serving, ``leave(on:)`` at the end. The connections of the last three must keep
 /// ``RedisFunctionLibrary/instances`` loaded.
+///
+/// In a cluster all of this is at one master. While that one is away and more than half of the masters answer, a process starts
+/// *on probation*: ``check(on:)`` and ``join(on:)`` return without having done their work, and ``stay(on:)`` does it as soon
+/// as that master answers. Otherwise no process could be replaced during such an outage.
 package final class ClusterInstance: Sendable {
     /// The build's level and layout, and the pace of heartbeats. Only tests set other values than the defaults.
     package struct Terms: Sendable {
@@ -48,6 +52,12 @@ package final class ClusterInstance: Sendable {
         var since: RedisTime?
         var clusterLevel: Int64
         var runningLevel: Int64
+        var isOnProbation = false
+    }
+
+    /// The master of the cluster's records does not answer, though more than half of the masters do.
+    private struct RecordsAway: Error {
+        let cause: SignalingError
     }
 
     /// Creates the registration of a process that has not joined yet.
@@ -74,10 +84,19 @@ package final class ClusterInstance: Sendable {
     /// sent that an older process refuses.
     package var runningLevel: Int64 { state.withLock { $0.runningLevel } }
 
-    /// Whether the process has joined; until then it does not serve.
+    /// Whether the process has joined; until then it serves only ``isOnProbation``.
     package var hasJoined: Bool { state.withLock { $0.since != nil } }
 
+    /// Whether the process may serve without having been checked, because the master with the cluster's records is away.
+    package var isOnProbation: Bool { state.withLock { $0.isOnProbation } }
+
+    /// What is missing of a process that is on probation, for `/readyz`; nil for others.
+    package var remark: String? {
+        isOnProbation ? "the layout and the levels are not checked yet: their master is away" : nil
+    }
+
     /// Waits until Redis answers, then checks that the process may join. Writes nothing but the layout, where there is none.
+    /// Afterwards the process may be on probation.
     /// - Throws: ``ClusterRefusal``, or `CancellationError`.
     package func check(on eventLoop: any EventLoop) async throws {
         // Computes the buckets' tags, which takes some milliseconds, now rather than at the first login.
@@ -89,7 +108,7 @@ package final class ClusterInstance: Sendable {
         do {
             try await verify(connection)
             connection.start()
-            refusal = try await untilAnswered { () async throws(SignalingError) in try await self.refusal(connection) }
+            refusal = try await verdict(connection)
         } catch {
             await connection.close()
             throw error
@@ -98,15 +117,54 @@ package final class ClusterInstance: Sendable {
         if let refusal { throw refusal }
     }
 
+    /// The outcome of the check; nil when the process may join, or is on probation now.
+    private func verdict(_ connection: RedisCluster) async throws -> ClusterRefusal? {
+        do {
+            return try await untilAnswered(
+                { () async throws(SignalingError) in try await self.refusal(connection) },
+                unless: { await connection.answersWithout(slot: RunningInstances.slot) })
+        } catch let away as RecordsAway {
+            beginProbation(away)
+            return nil
+        }
+    }
+
     /// Registers the process as running. If this lowers the cluster's level, returns only after the other processes have
-    /// learnt the new level.
+    /// learnt the new level. Returns at once on probation, which may also begin here.
     /// - Throws: ``ClusterRefusal``, or `CancellationError`.
     package func join(on redis: RedisFailover) async throws {
+        guard !isOnProbation else { return }
+        do {
+            try await register(on: redis)
+        } catch let away as RecordsAway {
+            beginProbation(away)
+        }
+    }
+
+    private func beginProbation(_ away: RecordsAway) {
+        state.withLock { $0.isOnProbation = true }
+        logger.warning(
+            "the master with the layout and the levels is away: starting without them, and checking them when it is back",
+            metadata: ["error": "\(away.cause)"])
+    }
+
+    /// Waits until the master of the cluster's records answers, then does what the start has left undone.
+    /// - Throws: ``ClusterRefusal``, or `CancellationError`.
+    private func endProbation(on redis: RedisFailover) async throws {
+        let refusal = try await untilAnswered(on: redis) { connection async throws(SignalingError) in
+            try await self.refusal(connection)
+        }
+        if let refusal { throw refusal }
+        try await register(on: redis)
+        logger.notice("the layout and the levels are checked, and this process has joined")
+    }
+
+    private func register(on redis: RedisFailover) async throws {
         let present = try await untilAnswered(on: redis) { connection async throws(SignalingError) in
             try await RunningInstances.levels(connection).min()
         }
         let since = try await untilAnswered(on: redis) { connection async throws(SignalingError) in
-            try await connection.time()
+            try await connection.time(ofSlot: RunningInstances.slot)
         }
         let levels = try await untilAnswered(on: redis) { connection async throws(SignalingError) in
             try await self.renew(on: connection, since: since)
@@ -132,8 +190,16 @@ package final class ClusterInstance: Sendable {
         }
     }
 
-    /// Renews the process's heartbeat and learns the cluster's level, until cancelled.
-    package func stay(on redis: RedisFailover) async {
+    /// Renews the process's heartbeat and learns the cluster's level, until cancelled. Before, a process on probation joins.
+    /// - Throws: ``ClusterRefusal`` when a process on probation must not serve.
+    package func stay(on redis: RedisFailover) async throws {
+        if isOnProbation {
+            do {
+                try await endProbation(on: redis)
+            } catch is CancellationError {
+                return
+            }
+        }
         while let since = state.withLock({ $0.since }) {
             do {
                 try await Task.sleep(for: terms.pause * Double.random(in: 0.75...1.25))
@@ -253,7 +319,7 @@ package final class ClusterInstance: Sendable {
 
     /// Waits until a server of Redis says how it is run.
     private func verify(_ redis: RedisCluster) async throws {
-        let refusal = try await untilAnswered { () async throws(SignalingError) -> ClusterRefusal? in
+        let step = { () async throws(SignalingError) -> ClusterRefusal? in
             do throws(RedisError) {
                 try await redis.verify()
                 return nil
@@ -262,6 +328,7 @@ package final class ClusterInstance: Sendable {
                 return .redis(error.message)
             }
         }
+        let refusal = try await untilAnswered(step, unless: { false })
         if let refusal { throw refusal }
     }
 
@@ -269,17 +336,24 @@ package final class ClusterInstance: Sendable {
     private func untilAnswered<Value: Sendable>(
         on redis: RedisFailover, _ step: @escaping @Sendable (RedisCluster) async throws(SignalingError) -> Value
     ) async throws -> Value {
-        try await untilAnswered { () async throws(SignalingError) in try await redis.perform(step) }
+        try await untilAnswered(
+            { () async throws(SignalingError) in try await redis.perform(step) },
+            unless: { await redis.answersWithout(slot: RunningInstances.slot) })
     }
 
     /// Repeats a step while Redis does not answer.
-    /// - Throws: `CancellationError`.
-    private func untilAnswered<Value>(_ step: () async throws(SignalingError) -> Value) async throws -> Value {
-        var isSaid = false
+    /// - Parameter isAway: whether only the master of the cluster's records is away, which ends the attempts, unless the process is
+    ///   on probation already. A step waits for a failover before it fails, so this is asked after that time.
+    /// - Throws: ``RecordsAway``, `CancellationError`.
+    private func untilAnswered<Value>(
+        _ step: () async throws(SignalingError) -> Value, unless isAway: () async -> Bool
+    ) async throws -> Value {
+        var isSaid = isOnProbation
         while true {
             do throws(SignalingError) {
                 return try await step()
             } catch {
+                if !isOnProbation, await isAway() { throw RecordsAway(cause: error) }
                 if !isSaid { logger.warning("Redis does not answer yet", metadata: ["error": "\(error)"]) }
                 isSaid = true
             }

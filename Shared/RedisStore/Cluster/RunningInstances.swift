@@ -11,6 +11,8 @@ package struct RunningInstance: Equatable, Sendable {
 
 /// The cluster's running processes. Each renews its own record by heartbeats, see ``ClusterInstance``.
 package enum RunningInstances {
+    /// The slot of the processes' records, of their levels and of the layout.
+    static let slot = KeySlot.of(KeySpace.control)
     /// How long a process counts as running after its last heartbeat.
     package static let timeToLive = Duration.seconds(20)
 
@@ -54,7 +56,7 @@ package enum RunningInstances {
     }
 
     private static func runningIDs(_ connection: RedisCluster) async throws(SignalingError) -> [String] {
-        let last = try await connection.time() + (.zero - timeToLive)
+        let last = try await connection.time(ofSlot: slot) + (.zero - timeToLive)
         return try await connection.answer(
             to: RedisCommand("ZRANGE", key: KeySpace.instances, .string("(\(last)"), "+inf", "BYSCORE")
         ).texts

@@ -1,48 +1,20 @@
 """One master of a Redis Cluster dies: its users wait for the replica, others notice nothing, and nobody goes offline."""
 
 import asyncio
-import binascii
 import json
 import time
-import urllib.error
 
 from acts import insists
+from masters import MASTERS, named, readiness
 from signaling import Client
-from stack_control import Stack, unique
+from stack_control import Stack
 from waiting import before_next_try, eventually, let_pass
-from web import fetch
 
-SLOTS, MASTERS, BUCKETS = 16_384, 3, 4096
 FAILOVER_SECONDS = 20
 # The cluster takes more than two seconds to replace a master.
 OTHERS_SECONDS = 2
 # A gateway's lease lasts 10 s: a watcher that judged it too early would have done so by then.
 LEASE_SECONDS = 13
-
-
-def master_of(name: str, *, is_user: bool) -> int:
-    """The master, counted from 0, of what has this name in Redis' keys."""
-    crc = binascii.crc_hqx(name.encode(), 0)
-    slot = crc % BUCKETS * (SLOTS // BUCKETS) if is_user else crc % SLOTS
-    return slot * MASTERS // SLOTS
-
-
-def named(stack: Stack, kind: str, master: int) -> str:
-    """A new account ("u") or channel ("c") of a master."""
-    while True:
-        name = unique(kind)
-        if master_of(f"a:{stack.open_app.id}:{kind}:{name}", is_user=kind == "u") == master:
-            return name
-
-
-def readiness(base: str) -> tuple[int, str]:
-    """The status of a process, and what it says of Redis."""
-    try:
-        with fetch(f"{base}/readyz") as answer:
-            return answer.status, json.load(answer)["checks"]["redis"]
-    except urllib.error.HTTPError as refusal:
-        with refusal:
-            return refusal.code, refusal.read().decode()
 
 
 async def all_say(stack: Stack, said: str) -> bool:

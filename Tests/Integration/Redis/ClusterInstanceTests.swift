@@ -51,12 +51,12 @@ import Testing
                     $0.record.kind == "probe" && !$0.record.host.isEmpty && $0.record.since.milliseconds > 0
                 })
 
-            let staying = Task { await new.stay(on: RedisFailover(scene.connection)) }
+            let staying = Task { try await new.stay(on: RedisFailover(scene.connection)) }
             await old.leave(on: RedisFailover(scene.connection))
             try await waitUntil("the higher level") { new.clusterLevel == 2 ? nil : "\(new.clusterLevel)" }
             #expect(try await RunningInstances.list(scene.connection).map(\.id) == [new.id])
             staying.cancel()
-            await staying.value
+            try await staying.value
         }
     }
 
@@ -108,13 +108,13 @@ import Testing
             let instance = try Self.instance("one", scene)
             try await instance.join(on: redis)
             _ = try await scene.connection.execute(RedisCommand("DEL", .string(KeySpace.instance(instance.id))))
-            let staying = Task { await instance.stay(on: redis) }
+            let staying = Task { try await instance.stay(on: redis) }
             try await waitUntil("the record") {
                 let running = try await RunningInstances.list(scene.connection).map(\.id)
                 return running == [instance.id] ? nil : "\(running)"
             }
             staying.cancel()
-            await staying.value
+            try await staying.value
             await instance.leave(on: redis)
             #expect(try await RunningInstances.list(scene.connection) == [])
             await frozen.freeze(false)
@@ -143,7 +143,7 @@ import Testing
     @Test func whoLowersTheLevelWaitsUntilTheOthersKnow() async throws {
         try await RedisScene.run(libraries: [.instances]) { scene in
             let new = try await Self.joined("new", scene, level: 2)
-            let staying = Task { await new.stay(on: RedisFailover(scene.connection)) }
+            let staying = Task { try await new.stay(on: RedisFailover(scene.connection)) }
             let old = try Self.instance("old", scene, level: 1, pause: .seconds(1))
             try await old.check(on: scene.eventLoop)
             #expect(new.clusterLevel == 2)
@@ -152,7 +152,7 @@ import Testing
             #expect(ContinuousClock.now - begun >= .milliseconds(1500))
             #expect(new.clusterLevel == 1)
             staying.cancel()
-            await staying.value
+            try await staying.value
         }
     }
 
@@ -169,7 +169,7 @@ import Testing
                 RedisCommand("FUNCTION", "FLUSH"),
             ] { _ = try await scene.connection.execute(command) }
 
-            let staying = Task { await new.stay(on: redis) }
+            let staying = Task { try await new.stay(on: redis) }
             try await waitUntil("a process that is back") {
                 let running = try await RunningInstances.list(scene.connection).map(\.id)
                 return running == [new.id] ? nil : "\(running)"
@@ -181,16 +181,16 @@ import Testing
             // One that starts at that moment knows no better.
             let third = try await Self.joined("third", scene, level: 2, settling: settling)
             #expect(third.clusterLevel == 1)
-            let back = Task { await old.stay(on: redis) }
+            let back = Task { try await old.stay(on: redis) }
             try await letPass(settling, "the older one is back")
             #expect(new.clusterLevel == 1)
 
             back.cancel()
-            await back.value
+            try await back.value
             await old.leave(on: redis)
             try await waitUntil("the higher level") { new.clusterLevel == 2 ? nil : "\(new.clusterLevel)" }
             staying.cancel()
-            await staying.value
+            try await staying.value
         }
     }
 
@@ -255,7 +255,7 @@ import Testing
         try await RedisScene.run(libraries: [.instances]) { scene in
             let instance = try await Self.joined("one", scene, level: 2)
             _ = try await scene.connection.execute(RedisCommand("FLUSHALL"))
-            let staying = Task { await instance.stay(on: RedisFailover(scene.connection)) }
+            let staying = Task { try await instance.stay(on: RedisFailover(scene.connection)) }
             try await waitUntil("the record and the layout") {
                 let running = try await RunningInstances.list(scene.connection).map(\.id)
                 return running == [instance.id] ? nil : "\(running)"
@@ -265,7 +265,7 @@ import Testing
             let other = try Self.instance("other", scene, layout: Self.other)
             #expect(try await Self.refusal(other, scene) != nil)
             staying.cancel()
-            await staying.value
+            try await staying.value
         }
     }
 }

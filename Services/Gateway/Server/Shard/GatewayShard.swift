@@ -32,6 +32,8 @@ actor GatewayShard {
     let environment: ShardEnvironment
     /// Receives publications for this shard and its channels.
     private lazy var subscriber = makeSubscriber()
+    /// Subscribes to ``ownTopics`` at the start. What waits for a reply on a topic that comes late is sent again.
+    private lazy var replyTopics = makeReplyTopics()
     /// Counts connections and failed logins by address, together with the other shards.
     nonisolated let addressLimiter: AddressLimiter
     /// Whether the shard has begun to accept clients: replies reach it, and it has had its lease.
@@ -126,6 +128,12 @@ actor GatewayShard {
                 onMessage: { [unowned self] topic, payload in received(Topic(rawValue: topic), payload) },
                 onBatchEnd: { [unowned self] in flushChannels() },
                 onReconnected: { [unowned self] slots in resynchronize(slots) }))
+    }
+
+    private func makeReplyTopics() -> OwnTopics {
+        OwnTopics(
+            ownTopics.map(\.rawValue), of: subscriber, on: redis,
+            onLate: { [unowned self] slot in resynchronize(.slots([slot])) })
     }
 
     // MARK: - Connections and sessions
@@ -305,23 +313,11 @@ actor GatewayShard {
     }
 
     /// Subscribes to the shard's own topics, without which no reply would arrive.
-    /// - Returns: false when a subscription was not confirmed in time.
+    /// - Returns: false when too few were confirmed in time, see ``OwnTopics/subscribe(_:)``.
     func subscribeToOwnTopics() async throws -> Bool {
-        let results: [Result<Void, RedisError>] = await withCheckedContinuation { subscribed in
-            var results: [Result<Void, RedisError>] = []
-            for topic in ownTopics {
-                subscriber.subscribe(topic.rawValue) { [count = ownTopics.count] result in
-                    results.append(result)
-                    if results.count == count { subscribed.resume(returning: results) }
-                }
-            }
+        try await withCheckedThrowingContinuation { subscribed in
+            replyTopics.subscribe { subscribed.resume(with: $0) }
         }
-        var areConfirmed = true
-        for case .failure(let error) in results {
-            guard error.code == .timeout else { throw error }
-            areConfirmed = false
-        }
-        return areConfirmed
     }
 
     /// Closes the connections to Redis.

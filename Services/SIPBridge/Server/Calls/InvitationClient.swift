@@ -10,10 +10,11 @@ internal import SignalingWire
 struct InvitationClient: Sendable {
     /// How long to wait for the reply to a command.
     static let patience = Duration.seconds(8)
+    private static let retryPause = Duration.milliseconds(500)
 
     private let eventLoop: any EventLoop
     private let sender: CommandSender
-    private let topics: [String]
+    private let topics: NIOLoopBoundBox<OwnTopics>
     private let logger: Logger
     private let subscriber: ClusterSubscriber
 
@@ -21,37 +22,40 @@ struct InvitationClient: Sendable {
         eventLoop = connection.eventLoop
         let sender = CommandSender(sender: .bridge(bridge), connection: connection, logger: logger)
         self.sender = sender
-        topics = connection.bus.topics(of: bridge)
         self.logger = logger
         subscriber = ClusterSubscriber(
             connection, logger: logger,
             callbacks: .init(
                 onMessage: { _, payload in Self.received(payload, for: sender, logger) },
                 onReconnected: { sender.resendPending($0) }))
+        topics = .makeBoxSendingValue(
+            OwnTopics(
+                connection.bus.topics(of: bridge), of: subscriber, on: connection,
+                onLate: { sender.resendPending(.slots([$0])) }),
+            eventLoop: eventLoop)
     }
 
     /// Whether replies can arrive.
     var isConnected: Bool { subscriber.isConnected }
 
-    /// Subscribes to the replies, as soon as Redis answers.
+    /// Subscribes to the replies, as soon as Redis answers; in a cluster, more than half of its masters.
+    /// - Throws: `CancellationError`.
     func start() async throws {
         subscriber.start()
-        for topic in topics { try await subscribe(topic) }
-    }
-
-    private func subscribe(_ topic: String) async throws {
-        while !Task.isCancelled {
-            let subscribed = eventLoop.makePromise(of: Void.self)
+        while true {
+            let subscribed = eventLoop.makePromise(of: Bool.self)
             eventLoop.execute {
-                subscriber.subscribe(topic) { subscribed.completeWith($0.mapError { $0 as any Error }) }
+                topics.value.subscribe { subscribed.completeWith($0.mapError { $0 as any Error }) }
             }
+            var metadata: Logger.Metadata = [:]
             do {
-                return try await subscribed.futureResult.get()
+                if try await subscribed.futureResult.get() { return }
             } catch {
-                logger.warning("could not subscribe to answers; trying again", metadata: ["error": "\(error)"])
+                metadata["error"] = "\(error)"
             }
+            logger.warning("could not subscribe to answers; trying again", metadata: metadata)
+            try await Task.sleep(for: Self.retryPause)
         }
-        throw CancellationError()
     }
 
     func stop() async { await subscriber.close() }

@@ -27,6 +27,16 @@ package final class RedisFailover: Sendable {
     /// Whether any of the connections is up.
     package var isConnected: Bool { connections.contains(where: \.isConnected) }
 
+    /// Whether more than half of the masters answer over one of the connections, but over none of them the master of this slot.
+    func answersWithout(slot: UInt16) async -> Bool {
+        var answers = false
+        for connection in connections where connection.isConnected {
+            guard await connection.answersWithout(slot: slot) else { return false }
+            answers = true
+        }
+        return answers
+    }
+
     /// Sends commands over a connection that works; callable from any thread.
     /// - Parameter act: sends them. Called once or, if a connection does not work, several times, possibly concurrently.
     /// - Returns: the first result.

@@ -47,6 +47,22 @@ extension RedisCluster {
         }
     }
 
+    /// Whether more than half of the masters answer, but not the one that owns a slot; never on a single server. May be called from
+    /// any thread.
+    func answersWithout(slot: UInt16) async -> Bool {
+        await read { self.isConnected && !self.isReachable(slot: slot) }
+    }
+
+    /// Whether more than half of the masters own none of these slots. On a single server: whether there are none.
+    package func mostMastersOwnNone(of slots: some Sequence<UInt16>) -> Bool {
+        switch backend {
+        case .single: return slots.allSatisfy { _ in false }
+        case .cluster:
+            let masters = slotsOfMasters.count
+            return (masters - Set(slots.compactMap { owner(ofSlot: $0) }).count) * 2 > masters
+        }
+    }
+
     /// One slot of each master, to reach all of them: 0 on a single server, none while a cluster's masters are not known.
     package var slotsOfMasters: [UInt16] {
         switch backend {

@@ -78,8 +78,8 @@ package final class ClusterSubscriber: Sendable {
         /// - Parameters:
         ///   - onMessage: called for each message of a wanted topic.
         ///   - onBatchEnd: called after the messages of each read of a socket.
-        ///   - onReconnected: called when topics are subscribed again after an outage, or at another master; messages
-        ///     published meanwhile to topics of these slots are lost.
+        ///   - onReconnected: called when topics are subscribed again after an outage, or at another master, or for the first time
+        ///     after `TIMEOUT`; messages published meanwhile to topics of these slots are lost.
         package init(
             onMessage: @escaping (_ topic: String, _ payload: ByteBuffer) -> Void,
             onBatchEnd: @escaping () -> Void = {}, onReconnected: @escaping (_ slots: SlotScope) -> Void = { _ in }

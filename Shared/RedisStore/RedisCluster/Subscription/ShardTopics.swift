@@ -150,7 +150,8 @@ struct ShardTopics<Waiter> {
         return (topic.waiters, isRenewed ? slot : nil)
     }
 
-    /// Removes and returns the waiters that meet a condition.
+    /// Removes and returns the waiters that meet a condition. Whoever gave up waiting counts on nothing until the slot is settled, and
+    /// is told of it then, as after an outage.
     mutating func removeWaiters(where condition: (Waiter) -> Bool) -> [Waiter] {
         var removed: [Waiter] = []
         // A topic that is waited for is outstanding, or its slot is detached.
@@ -158,6 +159,7 @@ struct ShardTopics<Waiter> {
             guard var state = slots[slot] else { continue }
             for (name, topic) in state.topics where topic.waiters.contains(where: condition) {
                 removed += topic.waiters.filter(condition)
+                state.hasMissed = true
                 state.topics[name]?.waiters.removeAll(where: condition)
             }
             slots[slot] = state

@@ -33,6 +33,20 @@ import Testing
         #expect(topics.count == 3)
     }
 
+    /// Whoever gave up may have sent something whose answer was published before.
+    @Test mutating func aSlotIsRenewedAfterItsWaitersGaveUp() {
+        _ = topics.want("x", slot: 5, 1)
+        _ = topics.want("y", slot: 5, 2)
+        _ = topics.want("z", slot: 6, 3)
+        #expect(topics.removeWaiters { $0 == 1 } == [1])
+        #expect(topics.detached == [5, 6], "all topics stay wanted")
+        #expect(topics.attach(5, to: Self.first).sorted() == ["x", "y"])
+        _ = topics.attach(6, to: Self.first)
+        #expect(confirm("x", Self.first) == "[] -")
+        #expect(confirm("y", Self.first) == "[2] 5")
+        #expect(confirm("z", Self.first) == "[3] -", "nobody gave up here")
+    }
+
     @Test mutating func aSlotGoesToAnotherMaster() {
         _ = topics.want("x", slot: 5, 1)
         _ = topics.attach(5, to: Self.first)
@@ -95,9 +109,9 @@ import Testing
         _ = topics.want("x", slot: 5, 1)
         _ = topics.want("x", slot: 5, 2)
         #expect(topics.removeWaiters(where: { $0 == 1 }) == [1])
-        _ = topics.attach(5, to: Self.first)
-        #expect(confirm("x", Self.first) == "[2] -")
         #expect(topics.isWanted("x"))
+        _ = topics.attach(5, to: Self.first)
+        #expect(confirm("x", Self.first) == "[2] 5", "whoever gave up is told")
     }
 
     /// Redis compares names by bytes; Swift's strings would be equal.

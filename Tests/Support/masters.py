@@ -1,0 +1,35 @@
+"""The masters of a Redis Cluster: what belongs to which of them, and what processes say of them."""
+
+import binascii
+import json
+import urllib.error
+
+from stack_control import Stack, unique
+from web import fetch
+
+SLOTS, MASTERS, BUCKETS = 16_384, 3, 4096
+
+
+def master_of(name: str, *, is_user: bool) -> int:
+    """The master, counted from 0, of what has this name in Redis' keys."""
+    crc = binascii.crc_hqx(name.encode(), 0)
+    slot = crc % BUCKETS * (SLOTS // BUCKETS) if is_user else crc % SLOTS
+    return slot * MASTERS // SLOTS
+
+
+def named(stack: Stack, kind: str, master: int) -> str:
+    """A new account ("u") or channel ("c") of a master."""
+    while True:
+        name = unique(kind)
+        if master_of(f"a:{stack.open_app.id}:{kind}:{name}", is_user=kind == "u") == master:
+            return name
+
+
+def readiness(base: str, check: str = "redis") -> tuple[int, str]:
+    """The status of a process, and the outcome of one of its checks."""
+    try:
+        with fetch(f"{base}/readyz") as answer:
+            return answer.status, json.load(answer)["checks"][check]
+    except urllib.error.HTTPError as refusal:
+        with refusal:
+            return refusal.code, refusal.read().decode()
