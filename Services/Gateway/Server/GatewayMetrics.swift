@@ -67,7 +67,7 @@ struct GatewayMetrics: Sendable {
         "Failed logins and resumes that presence was not asked to undo, because too many waited for that.")
     let detachedForgotten = Counter(
         "heliograph_gateway_detached_forgotten_total",
-        "Sessions that lost their connection and would not be reasserted after a loss of Redis' data, because too many have.")
+        "Sessions without a connection that a loss of Redis' data would end, because too many were to be remembered.")
     let callFailures = Counter("heliograph_gateway_call_failures_total", "Calls answered with an error.")
     let overdue = Counter(
         "heliograph_gateway_calls_overdue_total", "Calls whose deadline passed before their turn came.")

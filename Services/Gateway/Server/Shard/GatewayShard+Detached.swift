@@ -69,7 +69,8 @@ extension GatewayShard {
 
     private func reassertDetachedMembers(_ ids: [SessionID], of channel: ChannelKey, _ request: Reassertion.Request) {
         let members = ids.compactMap { id -> HeldMember? in
-            guard let held = detachedSessions.entry(of: id, now: .now)?.held, held.channel == channel else { return nil }
+            guard let held = detachedSessions.entry(of: id, now: .now)?.held, held.channel == channel
+            else { return nil }
             return HeldMember(member: Member(account: held.line.user.account, uid: held.uid), session: id)
         }
         guard !members.isEmpty else { return detachedReassertion.answered(unknown: []) }

@@ -22,7 +22,8 @@ struct DetachedReassertion: Sendable {
         let (gateway, sessions) = (command.gateway, command.sessions)
         var answer = DetachedSessionsReasserted(detached: [], gone: [])
         guard !sessions.isEmpty else { return answer }
-        let replies = try await functions.redis.answers(to: sessions.map { PresenceFunctions.reassert($0, on: gateway) })
+        let calls = sessions.map { PresenceFunctions.reassert($0, on: gateway) }
+        let replies = try await functions.redis.answers(to: calls)
         var results: [(session: DetachedSession, result: PresenceFunctions.DetachedReassertion)] = []
         for (session, reply) in zip(sessions, replies) {
             results.append((session, try PresenceFunctions.reassertedDetached(reply)))

@@ -55,7 +55,7 @@ import Testing
         for number in 0..<DetachedSessions.bound { #expect(table.keep(held(number), now: at(1)) == false) }
         table.forget(SessionID("gw-0"))
         #expect(table.keep(held(-1), now: at(2)) == false)
-        #expect(table.keep(held(-2), now: at(2)))
+        #expect(table.keep(held(-2), now: at(2)) == true)
         #expect(table.count == DetachedSessions.bound)
         #expect(table.entry(of: SessionID("gw-1"), now: at(2)) == nil)
         #expect(table.entry(of: SessionID("gw-2"), now: at(2)) != nil)
