@@ -13,7 +13,7 @@ import Testing
     @Test func aDetachedSessionThatRedisLostCanBeResumed() async throws {
         try await ServicesStage.run { stage in
             let (gateway, room, alice) = try await stage.roomWithAlice()
-            _ = try await gateway.send(alice.setting(try Attribute(name: "_conn_timeout", value: "60")))
+            _ = try await gateway.send(alice.setting(Attribute(name: try AttributeName("_conn_timeout"), value: "60")))
             _ = try await stage.redis("FLUSHALL")
             let lostAt = try await stage.connection.time() + .seconds(-5)
             let detached = DetachedSession(alice.held(moveNumber: 1, channel: room.name), lostAt: lostAt)
@@ -40,14 +40,14 @@ import Testing
     @Test func aDetachedSessionThatNobodyResumesEndsWithItsLeave() async throws {
         try await ServicesStage.run { stage in
             let (gateway, room, alice) = try await stage.roomWithAlice()
-            _ = try await gateway.send(alice.setting(try Attribute(name: "_conn_timeout", value: "20")))
+            _ = try await gateway.send(alice.setting(Attribute(name: try AttributeName("_conn_timeout"), value: "20")))
             _ = try await stage.redis("FLUSHALL")
             // Five seconds before its end; so long it has been up itself, too.
             let lostAt = try await stage.connection.time() + .seconds(-15)
             let detached = DetachedSession(alice.held(moveNumber: 1, channel: room.name), lostAt: lostAt)
             _ = try await gateway.send(ReassertDetachedSessions(gateway: gateway.id, sessions: [detached]))
             _ = try await gateway.send(ReassertMembers(channel: room, members: [alice.member]))
-            try await waitUntil("the leave is told", for: .seconds(40)) {
+            try await waitUntil("the leave is told", within: .seconds(40)) {
                 let heard = gateway.heard(in: room).map(\.summary)
                 return heard == ["alice joined", "alice left"] ? nil : "\(heard)"
             }
