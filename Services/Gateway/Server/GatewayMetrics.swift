@@ -65,6 +65,9 @@ struct GatewayMetrics: Sendable {
     let detachesDropped = Counter(
         "heliograph_gateway_detaches_dropped_total",
         "Failed logins and resumes that presence was not asked to undo, because too many waited for that.")
+    let detachedForgotten = Counter(
+        "heliograph_gateway_detached_forgotten_total",
+        "Sessions without a connection that a loss of Redis' data would end, because too many were to be remembered.")
     let callFailures = Counter("heliograph_gateway_call_failures_total", "Calls answered with an error.")
     let overdue = Counter(
         "heliograph_gateway_calls_overdue_total", "Calls whose deadline passed before their turn came.")

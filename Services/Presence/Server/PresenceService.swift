@@ -88,6 +88,9 @@ package struct PresenceService: ServiceDeclaration {
             functions: sessions.functions, cache: cache, timers: resources.timers, pool: resources.pool)
         let reassertion = SessionReassertion(
             functions: sessions.functions, ending: sessions.ending, timers: resources.timers, logger: resources.logger)
+        let detached = DetachedReassertion(
+            functions: sessions.functions, users: UserStore(pool: resources.pool), timers: resources.timers,
+            logger: resources.logger)
         let apps = AppRegistry(store: AppStore(pool: resources.pool))
         var router = CommandRouter()
         router.onFollowed(OpenSession.self, sessions.open)
@@ -97,6 +100,7 @@ package struct PresenceService: ServiceDeclaration {
         router.on(DisconnectUser.self, sessions.disconnect)
         router.on(QueryUserStatus.self, sessions.status)
         router.on(ReassertSessions.self, reassertion.reassert)
+        router.on(ReassertDetachedSessions.self, detached.reassert)
         router.on(SetUserAttribute.self, attributes.set)
         router.on(ChangeUserAttribute.self, attributes.change)
         router.on(GetUserAttribute.self, attributes.get)

@@ -4,7 +4,8 @@
 /// (`ClusterInstance.clusterLevel`) before writing a format that the level before cannot read. A command says its level itself
 /// (`ServiceCommand.level`).
 ///
-/// Level 2 added the commands of the server API, bans and revoked tokens among them, and the ends of channels in the mirror.
+/// Level 2 added the commands of the server API, bans and revoked tokens among them, the reassertion of detached
+/// sessions, and the ends of channels in the mirror.
 package enum ClusterLevel {
     /// This build's level. It is increased by one in each release that changes a format that other processes read; see
     /// `Docs/upgrades.md`.

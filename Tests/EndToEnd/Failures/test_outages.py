@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 from acts import barrier, insists
+from fixtures import People
 from signaling import Client
-from stack_control import unique
+from stack_control import Stack, unique
 from waiting import before_next_try, eventually
 
 
@@ -78,6 +79,57 @@ async def test_redis_comes_back_empty_and_is_filled_again(make_stack, people):
         listed = await insists(carol, "channel_join", name=channel)
         assert {account for account, _ in listed["list"]} == {alice.account, bob.account, carol.account}
         await barrier(alice, channel, alice, bob, carol)
+
+
+async def a_channel_with_a_detached_member(stack: Stack, cast: People, channel: str) -> tuple[Client, Client, Client]:
+    """Three members; the first has no connection when Redis loses everything, and is a member again afterwards."""
+    alice, bob, carol = await cast.members(channel, "alice", "bob", "carol")
+    await barrier(bob, channel, alice, bob, carol)
+    session = f"{stack.user_prefix(alice.account)}:session"
+    alice.abort()
+    await eventually(lambda: stack.redis("HGET", session, "state") == "detached", "the session is detached")
+    stack.redis_everywhere("FUNCTION", "FLUSH")
+    stack.redis_everywhere("FLUSHALL")
+    await asyncio.to_thread(stack.kill_redis)
+    await asyncio.to_thread(stack.start_redis)
+    async with asyncio.timeout(30):
+        while (await insists(bob, "channel_query_num", name=channel))["num"] != 3:
+            await before_next_try(0.05)
+    assert (await insists(bob, "user_query_user_status", account=alice.account))["status"] == 1
+    return alice, bob, carol
+
+
+def comings_and_goings(client: Client, account: str) -> list[str]:
+    """The kinds of the events with which the account has come and gone, as the client has seen them."""
+    kinds = ("channel_user_join", "channel_user_leave")
+    return [event.type for event in client.events if event.type in kinds and event.content["account"] == account]
+
+
+async def test_a_detached_user_resumes_after_redis_came_back_empty(make_stack, people):
+    stack = make_stack(gateways=2)
+    channel = unique("room")
+    async with people(stack) as cast:
+        alice, bob, carol = await a_channel_with_a_detached_member(stack, cast, channel)
+        seen = [comings_and_goings(client, alice.account) for client in (bob, carol)]
+        line = alice.line
+        await alice.resume(stack.gateways[1])
+        assert alice.line == line
+        await barrier(alice, channel, alice, bob, carol)
+        assert [comings_and_goings(client, alice.account) for client in (bob, carol)] == seen, "nobody came or went"
+
+
+async def test_a_detached_user_who_logs_in_anew_after_redis_came_back_empty_leaves_first(make_stack, people):
+    stack = make_stack(gateways=2)
+    channel = unique("room")
+    async with people(stack) as cast:
+        former, bob, carol = await a_channel_with_a_detached_member(stack, cast, channel)
+        seen = [comings_and_goings(client, former.account) for client in (bob, carol)]
+        alice = cast.exactly(former.account)
+        await alice.login(stack.gateways[1])
+        await insists(alice, "channel_join", name=channel)
+        await barrier(alice, channel, alice, bob, carol)
+        expected = [kinds + ["channel_user_leave", "channel_user_join"] for kinds in seen]
+        assert [comings_and_goings(client, former.account) for client in (bob, carol)] == expected
 
 
 async def test_while_postgres_is_away_only_attributes_fail(make_stack, people):

@@ -87,6 +87,7 @@ extension FuzzTarget {
         record(SessionResumed.self), record(SessionHold.self), record(DetachSession.self), record(CloseSession.self),
         record(DisconnectUser.self), record(ForgetMember.self), record(HeldPlace.self), record(MembersReasserted.self),
         record(ReassertSessions.self), record(HeldSession.self), record(SessionsReasserted.self), record(Actor.self),
+        record(ReassertDetachedSessions.self), record(DetachedSession.self), record(DetachedSessionsReasserted.self),
         record(UserKey.self), record(ChannelKey.self),
         record(SessionsReasserted.Held.self), record(SessionsReasserted.Lost.self), record(Member.self),
         record(HeldMember.self), record(Attribute.self), record(AttributeChange.self), record(GatewayLease.self),

@@ -59,6 +59,13 @@ extension FunctionDrivers {
         try await times.expectShort(
             "a session that was forgotten", after: { try await times.command("DEL", "{u}:session", "{u}:box") },
             { try await reassert("new", turn: 1, channel: long("channel")) })
+        try await times.expectShort(
+            "session_reassert_detached", after: { try await times.command("DEL", "{u}:session", "{u}:box") },
+            {
+                try await times.call(
+                    "session_reassert_detached", tag, gateway, "lost", "secret", 7, .string(long("device")), 0, 1,
+                    .int64(.max / 1024), 0, 1, .string(long("channel")), 120, 1)
+            })
         try await times.command("DEL", "{u}:session")
         try await times.expectShort(
             "session_forgotten", tag, "older", gateway, 7, .string(long("device")), 1, .string(leaving))

@@ -153,6 +153,8 @@ package struct ClientSession: ~Copyable {
         unbind(&actions)
         let claim = session.hold.claim == 0 ? nil : session.hold.claim
         actions.append(.detach(session.line.session, session.user, claim: claim))
+        // Without a claim, a reassertion could not be ordered among those of other gateways.
+        if claim != nil { actions.append(.remember(session.held(at: channel.place.held))) }
     }
 
     private mutating func unbind(_ actions: inout SessionActions) {

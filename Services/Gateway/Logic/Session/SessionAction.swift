@@ -85,6 +85,8 @@ package enum SessionAction: Equatable, Sendable {
     indirect case keepRates(SessionID, SessionRates)
     /// Tell presence that the session continues without a connection; the claim is nil when presence has not told it.
     case detach(SessionID, UserKey, claim: Int64? = nil)
+    /// Remember the session, whose connection is lost, in case Redis loses it. Indirect, because sessions are large.
+    indirect case remember(HeldSession)
     /// As `detach`, for a session that presence may not have placed here, because its login or resume has failed.
     case detachDoubtful(SessionID, UserKey)
     /// End the session for good.

@@ -26,6 +26,7 @@ extension ClientConnection {
         case .takeRates(let session): handle(.ratesTaken(shard.takeRates(of: session)), on: shard)
         case .keepRates(let session, let rates): shard.keep(rates, of: session)
         case .detach(let session, let user, let claim): shard.detach(session, of: user, claim: claim)
+        case .remember(let held): shard.remember(held)
         case .detachDoubtful(let session, let user): shard.detach(session, of: user, isDoubtful: true)
         case .askWhoseSession(let session): shard.ask(about: session)
         case .startPollTimer(let delay): startPollTimer(delay, on: shard)

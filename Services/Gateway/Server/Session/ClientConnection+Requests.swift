@@ -38,8 +38,8 @@ extension ClientConnection {
             askMembership(of: active.user.account, key, settlement, on: shard)
         case .settleLater(let settlement): later(Self.settlementPause, .settlementDue(settlement), on: shard)
         case .send, .close, .setReading, .raiseOutputBound, .acceptCalls, .count, .logError, .bind, .unbind, .takeRates,
-            .keepRates, .detach, .detachDoubtful, .askWhoseSession, .perform, .startPollTimer, .cancelPollTimer,
-            .unsubscribe, .enter,
+            .keepRates, .detach, .remember, .detachDoubtful, .askWhoseSession, .perform, .startPollTimer,
+            .cancelPollTimer, .unsubscribe, .enter,
             .leaveLocally, .holdEvents, .showAll, .advanceFeed, .show, .continueIDs, .cutOff:
             endExcluded("an action without a request was to send one", on: shard)
         }

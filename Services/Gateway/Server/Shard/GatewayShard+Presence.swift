@@ -21,12 +21,14 @@ extension GatewayShard {
         tellDetached()
     }
 
-    /// Repeats what was not confirmed, about lost connections and held sessions; called with each heartbeat.
+    /// Repeats what was not confirmed, about lost connections and held or detached sessions; called with each heartbeat.
     func retryTelling() {
         detaching.retry()
         tellDetached()
         reassertion.retry()
         tellHeld()
+        detachedReassertion.retry()
+        tellDetachedSessions()
         if uncompared != .none { compare(.none) }
     }
 

@@ -39,6 +39,7 @@ extension GatewayShard {
     }
 
     private func reassert(_ slots: SlotScope) {
+        reassertDetached(slots)
         let channels = channels(in: slots)
         var concerned = Set(sessions(in: slots))
         concerned.formUnion(sessionsJoining(in: slots))

@@ -74,6 +74,10 @@ actor GatewayShard {
     var detaching = DetachQueue()
     /// The sessions and members that must be reasserted to presence and channel-state.
     var reassertion = Reassertion()
+    /// The sessions that lost their connections here a short time ago.
+    var detachedSessions = DetachedSessions()
+    /// Those of ``detachedSessions`` that must be reasserted, with their memberships.
+    var detachedReassertion = Reassertion()
     /// The comparison of this shard's sessions with those of Redis that is in progress.
     var comparison: RouteComparison?
     /// The slots whose sessions are still to be compared, at the next heartbeat or when the present comparison ends.
@@ -162,6 +166,7 @@ actor GatewayShard {
     /// Registers a session for a connection, and closes an older connection of the session without a `close` frame.
     func bind(_ session: SessionID, to connection: ClientConnection) {
         detaching.bound(session)
+        detachedSessions.forget(session)
         unplaced.insert(session)
         let older = sessions.updateValue(connection, forKey: session)
         if let older, older !== connection { older.handle(.superseded(.silent), on: self) }
@@ -295,6 +300,7 @@ actor GatewayShard {
 
     /// Ends the connections of a session that was taken over or ended elsewhere.
     func supersede(_ session: SessionID, _ ending: ConnectionStateMachine.Ending) {
+        detachedSessions.forget(session)
         for connection in resuming.removeValue(forKey: session) ?? [] {
             connection.handle(.superseded(ending), on: self)
         }

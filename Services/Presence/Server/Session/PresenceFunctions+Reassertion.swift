@@ -33,12 +33,19 @@ extension PresenceFunctions {
         _ held: HeldSession, on gateway: GatewayID, replacing older: SessionID? = nil
     ) -> RedisCommand {
         .function(
-            "session_reassert", tag: KeySpace.tag(held.line.user), .string(gateway.rawValue),
-            .string(held.line.session.rawValue), .string(held.line.secret), .int(held.uid), .string(held.device),
-            held.push ? 1 : 0, .time(held.hold.since), .int64(held.hold.claim), .int64(held.tokenExpiry),
-            .int64(held.place.isSettled ? held.place.moveNumber : -1),
+            "session_reassert", tag: KeySpace.tag(held.line.user),
+            arguments: arguments(of: held, on: gateway) + [
+                .int(Limits.connectionTimeoutDefault), .string(older?.rawValue ?? ""),
+            ])
+    }
+
+    private static func arguments(of held: HeldSession, on gateway: GatewayID) -> [RedisArgument] {
+        [
+            .string(gateway.rawValue), .string(held.line.session.rawValue), .string(held.line.secret), .int(held.uid),
+            .string(held.device), held.push ? 1 : 0, .time(held.hold.since), .int64(held.hold.claim),
+            .int64(held.tokenExpiry), .int64(held.place.isSettled ? held.place.moveNumber : -1),
             .string(held.place.isSettled ? held.place.channel?.rawValue ?? "" : ""),
-            .int(Limits.connectionTimeoutDefault), .string(older?.rawValue ?? ""))
+        ]
     }
 
     /// Parses the reply to ``reassert(_:on:replacing:)``.
@@ -53,6 +60,45 @@ extension PresenceFunctions {
         case "lost": return .lost(reason: Int(try parts.text()).flatMap(SignalingCode.init) ?? .leaveOther)
         case "moved": return .moved
         case "older": return .older(SessionID(try parts.text()))
+        default: throw .unreadableAnswer
+        }
+    }
+
+    /// The result of a reassertion of a detached session.
+    enum DetachedReassertion: Equatable {
+        /// It was recorded as detached already, until then.
+        case detached(over: RedisTime)
+        /// Redis had lost it; it is recorded as detached now.
+        case restored(over: RedisTime, change: Int64, since: RedisTime)
+        /// It is recorded as attached to the gateway.
+        case attached
+        /// It has ended, is elsewhere, or the user has another session.
+        case gone
+        /// Redis has lost it, and the user's `_conn_timeout` too: a second call with that records it.
+        case unread
+    }
+
+    /// - Parameter timeout: the user's `_conn_timeout` as read from PostgreSQL; nil before it was read.
+    static func reassert(
+        _ session: DetachedSession, on gateway: GatewayID, timeout: Duration? = nil
+    ) -> RedisCommand {
+        .function(
+            "session_reassert_detached", tag: KeySpace.tag(session.held.line.user),
+            arguments: arguments(of: session.held, on: gateway) + [
+                timeout.map { .seconds($0) } ?? "", .time(session.lostAt),
+            ])
+    }
+
+    /// Parses the reply to ``reassert(_:on:timeout:)``.
+    static func reassertedDetached(_ reply: RedisValue) throws(SignalingError) -> DetachedReassertion {
+        var parts = try FunctionReply(reply)
+        switch try parts.text() {
+        case "detached": return .detached(over: try parts.time())
+        case "restored":
+            return .restored(over: try parts.time(), change: try parts.int64(), since: try parts.time())
+        case "attached": return .attached
+        case "gone": return .gone
+        case "unread": return .unread
         default: throw .unreadableAnswer
         }
     }

@@ -7,8 +7,8 @@ internal import RedisStore
 internal import ServiceMetrics
 internal import SignalingProtocol
 
-/// Ends sessions that are in PostgreSQL's copy but not in Redis. They were detached when Redis lost its data, or their
-/// gateways were lost at the same time, so that nobody reasserts them.
+/// Ends sessions that are in PostgreSQL's copy but not in Redis. Redis has lost its data, and their gateways were lost
+/// at the same time or do not know them any more, so that nobody reasserts them.
 struct SessionMirrorCheck: Sendable {
     /// The number of rows checked in one pipeline.
     private static let page = 500

@@ -327,7 +327,9 @@ local function correct_place(tag, session, turn, channel)
     return former ~= '' and former or nil
 end
 
-local function restore_session(tag, args, now, us)
+-- Records a session again that Redis has lost; `args` are those of session_reassert. `detached` is when its connection was
+-- lost (ms), nil for a session that its gateway holds.
+local function restore_session(tag, args, now, us, detached)
     -- If Redis has lost the mailbox, its versions restart at the clock, above all that clients have seen.
     redis.call('HSETNX', tag .. ':box', 'ver', number(now))
     redis.call('HSET', tag .. ':box', 'uid', args[4])
@@ -337,13 +339,17 @@ local function restore_session(tag, args, now, us)
     -- openver 0: no call event in the mailbox counts as older than the session, which is active and has received
     -- all of them.
     redis.call('HSET', tag .. ':session', 'gateway', args[1], 'sid', args[2], 'secret', args[3], 'uid', args[4],
-        'device', args[5], 'push', args[6], 'timeout', timeout, 'state', 'online', 'since', since,
-        'attached', number(now), 'openver', '0', 'expires', args[9], 'claim', args[8], 'turn', args[10])
+        'device', args[5], 'push', args[6], 'timeout', timeout, 'state', detached and 'detached' or 'online',
+        'since', since, 'attached', detached or number(now), 'openver', '0', 'expires', args[9], 'claim', args[8],
+        'turn', args[10])
+    if detached then
+        redis.call('HSET', tag .. ':session', 'detached', detached)
+    end
     if args[11] ~= '' then
         redis.call('HSET', tag .. ':session', 'channel', args[11])
     end
     add_route(tag, args[1], args[2])
-    local change = change_presence(tag, args[2], args[1], now, us)
+    local change = change_presence(tag, args[2], detached and '' or args[1], now, us)
     return {'restored', change, since, redis.call('HGET', tag .. ':box', 'ver'), ''}
 end
 
@@ -403,6 +409,37 @@ local function session_reassert(keys, args)
     local turn = tonumber(args[10])
     local wrong = turn >= 0 and correct_place(tag, session, turn, args[11])
     return {word, change, session.since, ver or '0', wrong or ''}
+end
+
+-- ARGV: as of session_reassert up to the channel, timeout (s; '' when it was not read from PostgreSQL), when the connection was
+-- lost (ms). Called by a gateway for a session that lost its connection there: any session of the user is newer than what the
+-- gateway knows. That of another gateway had a later claim, and one that is attached here is detached by a command of its own.
+-- Returns {'detached', end of the time to resume (ms)}; {'restored', the same, number of the change, since}; {'attached'};
+-- {'gone'}; or {'unread'} when the caller must read the timeout and call again.
+local function session_reassert_detached(keys, args)
+    local tag = keys[1]
+    local gateway, sid = args[1], args[2]
+    local session = read_session(tag)
+    if session then
+        if session.sid ~= sid or session.secret ~= args[3] or session.gateway ~= gateway then
+            return {'gone'}
+        end
+        if session.state ~= 'detached' then
+            return {'attached'}
+        end
+        return {'detached', number(tonumber(session.detached) + tonumber(session.timeout) * 1000)}
+    end
+    if end_of(tag, sid) then
+        return {'gone'}
+    end
+    if args[12] == '' and redis.call('HEXISTS', tag .. ':attrs', '_conn_timeout') == 0 then
+        return {'unread'}
+    end
+    local now, us = clock()
+    local detached = math.min(tonumber(args[13]), now)
+    local restored = restore_session(tag, args, now, us, number(detached))
+    local timeout = tonumber(redis.call('HGET', tag .. ':session', 'timeout'))
+    return {'restored', number(detached + timeout * 1000), restored[2], restored[3]}
 end
 
 -- ARGV: sid, gateway, uid, device, since (ms), channels (one per line). Ends a session that PostgreSQL's copy has and
@@ -528,6 +565,7 @@ register_vital('session_close', session_close)
 register_vital('session_due', session_due)
 register_vital('session_ended', session_ended)
 register_vital('session_reassert', session_reassert)
+register_vital('session_reassert_detached', session_reassert_detached)
 register_vital('session_forgotten', session_forgotten)
 redis.register_function('user_attribute_committed', user_attribute_committed)
 redis.register_function('user_attribute_begin', user_attribute_begin)

@@ -59,6 +59,8 @@ import Testing
         }
         try comesBack(ReassertSessions(gateway: gateway, sessions: held))
         try comesBack(ReassertSessions(gateway: gateway, sessions: []))
+        let detached = held.map { DetachedSession($0, lostAt: RedisTime(milliseconds: 9)) }
+        try comesBack(ReassertDetachedSessions(gateway: gateway, sessions: detached))
         try comesBack(QueryUserStatus(user: user))
         try comesBack(DisconnectUser(user: user))
         try comesBack(SetUserAttribute(user: user, session: session, attribute: attribute))
@@ -123,6 +125,7 @@ import Testing
         try comesBack(SessionsReasserted(held: [], lost: []))
         let lost = [SignalingCode.logoutKicked, nil].map { SessionsReasserted.Lost(session: SessionID("a"), code: $0) }
         try comesBack(SessionsReasserted(held: [.init(session: SessionID("b"), mailbox: .max)], lost: lost))
+        try comesBack(DetachedSessionsReasserted(detached: [SessionID("a"), SessionID("b")], gone: [SessionID("c")]))
         try comesBack(MembersReasserted(unknown: []))
         try comesBack(MembersReasserted(unknown: [SessionID("a"), SessionID("b")]))
         try comesBack(UserStatus(online: true))

@@ -215,6 +215,13 @@ import Testing
         try expect(
             ReassertMembers(channel: room, members: [HeldMember(member: member, session: session)]),
             "3:app1:a7:channel3:tea7:members42:0:37:7:account4:anna3:uid1:77:session3:s-1")
+        try expect(
+            ReassertDetachedSessions(
+                gateway: gateway, sessions: [DetachedSession(held, lostAt: RedisTime(milliseconds: 1234))]),
+            "7:gateway1:g8:sessions168:0:162:4:line43:s-1.0123456789abcdef0123456789abcdef.a.anna3:uid1:76:device3:ios4:push1:17:expires2:995:since1:15:claim1:24:turn1:37:channel3:tea7:settled1:14:lost4:1234"
+        )
+        try expect(
+            DetachedSessionsReasserted(detached: [session], gone: [session]), "8:detached3:s-14:gone3:s-1")
         try expect(MembersReasserted(unknown: [session, session]), "7:unknown3:s-17:unknown3:s-1")
         try expect(
             ForgetMember(actor: actor, channel: channel), "3:app1:a7:account4:anna3:uid1:77:session3:s-17:channel3:tea")
