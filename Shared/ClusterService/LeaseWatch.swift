@@ -2,24 +2,18 @@ package import ClusterState
 internal import RedisStore
 package import SignalingProtocol
 
-/// The end of a lease.
-package struct EndedLease: Equatable, Sendable {
-    /// Whether the holder itself ended the lease; otherwise the holder is lost.
-    package let isGivenBack: Bool
-    /// From when on what the holder held counts as abandoned: its last heartbeat, or the time at which Redis began to
-    /// answer, if that was later.
-    package let abandonedAt: RedisTime
-    /// When the end was found.
-    package let now: RedisTime
-}
-
 /// Tells whether the holders of a fleet's leases are gone. Used by the service that deals with what they held.
+///
+/// A holder has a timer at each of its leases, so that up to as many checks of it are made at about the same time, also in different
+/// processes. What is still to be done is then left to one timer (``lookAgain(at:after:)``).
 package struct LeaseWatch<Holder: LeaseHolder, Timer: ServiceTimer>: Sendable {
-    /// How long to wait before a lease that cannot be judged yet is checked again.
+    /// How long to wait before a holder that cannot be judged yet is checked again.
     private static var pause: Duration { .seconds(1) }
+    /// How long a reading of all leases may take. The holder trusts a lease that it has found expired again only when it has
+    /// held it for a whole time to live: by then no watcher may count it as expired, and another one that expired later too.
+    private static var longestReading: Duration { Holder.fleet.timeToLive / 2 }
 
     private let leases: ProcessLeases<Holder>
-    private let redis: RedisCluster
     private let uptime: RedisUptime
     private let timers: ServiceTimers<Timer>
     private let timer: @Sendable (Holder) -> Timer
@@ -28,61 +22,54 @@ package struct LeaseWatch<Holder: LeaseHolder, Timer: ServiceTimer>: Sendable {
     /// - Parameter timer: the service's timer for a holder, which the holder's heartbeats postpone.
     package init(on resources: ServiceResources<Timer>, timer: @escaping @Sendable (Holder) -> Timer) {
         leases = ProcessLeases(connection: resources.redis)
-        redis = resources.redis
         uptime = resources.uptime
         timers = resources.timers
         self.timer = timer
     }
 
-    /// Checks a holder's lease after its timer has fired. A lease that is alive is checked again when it would end. While the
-    /// lease's master did not answer, nobody could renew it; one that cannot be judged for that reason is checked again later.
-    /// - Returns: nil while the lease is alive, or may be.
+    /// Checks a holder's leases after a timer of it has fired. One that is alive is checked again when it would end; one that
+    /// cannot be judged yet, after a pause.
+    /// - Returns: nil while the holder is alive, or may be.
     package func ended(_ holder: Holder) async throws(SignalingError) -> EndedLease? {
-        let slot = KeySpace.slot(of: Holder.fleet.subject(holder))
-        let now = try await redis.time(ofSlot: slot)
-        let heartbeat: RedisTime
-        switch try await state(of: holder) {
+        switch await verdict(on: holder) {
         case .alive(let remaining):
             // A heartbeat did not postpone the timer: its server was away, or its clock is ahead of the lease's.
-            try await lookAgain(at: holder, at: now + remaining + Holder.fleet.margin)
+            try await lookAgain(at: holder, after: remaining + Holder.fleet.margin)
             return nil
-        case .ended: return EndedLease(isGivenBack: true, abandonedAt: now, now: now)
-        case .lost(let last): heartbeat = last
-        }
-        guard let since = await uptime.since(ofSlot: slot) else {
-            try await lookAgain(at: holder, at: now + Self.pause)
+        case .undecided:
+            try await lookAgain(at: holder, after: Self.pause)
             return nil
+        case .ended(let lease): return lease
         }
-        let earliest = since + Holder.fleet.watchDelay
-        guard now >= earliest else {
-            try await lookAgain(at: holder, at: earliest)
-            return nil
-        }
-        return EndedLease(isGivenBack: false, abandonedAt: max(heartbeat, since), now: now)
     }
 
-    /// Makes the holder's timer fire again, because not everything that it held has been dealt with.
-    package func lookAgain(at holder: Holder, at time: RedisTime) async throws(SignalingError) {
-        try await timers.set(timer(holder), at: time)
+    private func verdict(on holder: Holder) async -> LeaseVerdict {
+        let start = ContinuousClock.now
+        let readings = await leases.read(holder)
+        guard start.duration(to: .now) <= Self.longestReading else { return .undecided }
+        var found: [LeaseVerdict.Dated?] = []
+        for (place, reading) in zip(leases.places(of: holder), readings) {
+            let since = await uptime.since(ofSlot: place.slot)
+            found.append(reading.map { ($0, since) })
+        }
+        return LeaseVerdict(found, watchDelay: Holder.fleet.watchDelay)
     }
 
-    /// Whether the holder has a lease again.
-    package func isBack(_ holder: Holder) async throws(SignalingError) -> Bool {
-        if case .alive = try await state(of: holder) { true } else { false }
+    /// Makes one of the holder's timers fire again, because not everything that it held has been dealt with: the first whose
+    /// server answers.
+    package func lookAgain(at holder: Holder, after delay: Duration) async throws(SignalingError) {
+        try await timers.set(timer(holder), after: delay, inOneOf: leases.places(of: holder).map(\.partition))
     }
 
-    /// Forgets a holder, once everything that it held has been dealt with. No effect while its lease is alive.
-    package func forget(_ holder: Holder) async throws(SignalingError) {
+    /// Whether the holder is alive again, or may be; it is then looked at later.
+    package func isBack(_ holder: Holder) async throws(SignalingError) -> Bool { try await ended(holder) == nil }
+
+    /// Forgets a holder, once everything that it held has been dealt with. No effect on leases that are alive.
+    /// - Returns: whether no other check of the same end has done so before.
+    package func forget(_ holder: Holder, _ lease: EndedLease) async throws(SignalingError) -> Bool {
         do {
-            try await leases.forget(holder)
-        } catch {
-            throw error.signaling
-        }
-    }
-
-    private func state(of holder: Holder) async throws(SignalingError) -> LeaseState {
-        do {
-            return try await leases.state(of: holder)
+            let removed = try await leases.forget(holder)
+            return lease.witness.map(removed.contains) ?? true
         } catch {
             throw error.signaling
         }

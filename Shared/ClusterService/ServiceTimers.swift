@@ -40,8 +40,28 @@ package struct ServiceTimers<Timer: ServiceTimer>: Sendable {
     /// Sets or moves a timer to fire after `delay`.
     /// - Throws: `SignalingError` when Redis does not answer.
     package func set(_ timer: Timer, after delay: Duration) async throws(SignalingError) {
-        let slot = redis.bus.partition(of: timer.subject).slot
-        try await set(timer, at: try await redis.time(ofSlot: slot) + delay)
+        try await set(timer, after: delay, in: redis.bus.partition(of: timer.subject))
+    }
+
+    /// Sets or moves a timer to fire after `delay` that may be kept in any of some partitions: in the first whose server answers.
+    /// - Parameter partitions: at least one.
+    /// - Throws: `SignalingError` when Redis does not answer.
+    func set(
+        _ timer: Timer, after delay: Duration, inOneOf partitions: [BusPartition]
+    ) async throws(SignalingError) {
+        let reachable = await redis.read { [redis] in partitions.first { redis.isReachable(slot: $0.slot) } }
+        try await set(timer, after: delay, in: reachable ?? partitions[0])
+    }
+
+    private func set(
+        _ timer: Timer, after delay: Duration, in partition: BusPartition
+    ) async throws(SignalingError) {
+        let time = try await redis.time(ofSlot: partition.slot) + delay
+        do {
+            try await due[partition.number].schedule(timer.member, at: time)
+        } catch {
+            throw error.signaling
+        }
     }
 
     /// Removes a timer; no effect if there is none.

@@ -125,12 +125,15 @@ extension SignalingProtocol.ChannelEvent {
 
 extension ProcessLeases<GatewayID> {
     /// Renews everything about a gateway's lease, as each of its heartbeats does.
-    /// - Returns: whether the lease existed.
+    /// - Returns: whether all of its leases existed.
     func heartbeat(
         _ gateway: GatewayID, _ lease: GatewayLease, isDraining: Bool = false
     ) async throws(RedisError) -> Bool {
-        let wasHeld = try await renew(gateway, lease, isDraining: isDraining)
-        try await watch(gateway)
+        var wasHeld = true
+        for place in places(of: gateway) {
+            wasHeld = try await renew(gateway, lease, at: place, isDraining: isDraining) && wasHeld
+            try await watch(gateway, at: place)
+        }
         if isDraining { try await withdraw(gateway) } else { try await announce(gateway, lease) }
         return wasHeld
     }
@@ -148,11 +151,14 @@ extension ProcessLeases<BridgeID> {
 }
 
 extension LeaseHolder {
-    /// Lets the holder's lease end as if no heartbeat had come for its time to live, without the wait.
-    func expire(on connection: RedisCluster) async throws(RedisError) {
+    /// Lets some of the holder's leases end as if no heartbeat had come for their time to live, without the wait.
+    /// - Parameter numbers: default all.
+    func expire(_ numbers: [Int]? = nil, on connection: RedisCluster) async throws(RedisError) {
         let fleet = Self.fleet
-        _ = try await connection.execute(
-            RedisCommand("PEXPIRE", .string(fleet.lease(self)), .milliseconds(fleet.keptAfterEnd)))
+        for place in fleet.places(of: self, in: connection.bus) where numbers?.contains(place.number) ?? true {
+            _ = try await connection.execute(
+                RedisCommand("PEXPIRE", key: place.key, .milliseconds(fleet.keptAfterEnd)))
+        }
     }
 }
 

@@ -282,23 +282,16 @@ package final class GatewayService: Service {
         while await Task.pause(pause) { await eachShard(of: shards, act) }
     }
 
-    /// Renews a shard's lease, the timer of its watcher, and, once it accepts clients, what discovery knows of it. None waits
+    /// Renews a shard's leases, the timers of their watcher, and, once it accepts clients, what discovery knows of it. None waits
     /// for another.
-    /// - Returns: whether all of that was done.
+    /// - Returns: whether all of that was done, for more than half of the leases.
     private func beat(_ shard: GatewayShard) async -> Bool {
         let leases = GatewayLeases(connection: shard.redis)
         let address = await discovery.ownAddress
         let lease = GatewayLease(
             host: address.host, port: address.port, connections: await shard.connectionCount)
         let isDraining = isStopping.load(ordering: .acquiring)
-        async let isHeld = isDone("could not renew the gateway's lease", shard) {
-            let asked = LocalTime.now
-            let wasHeld = try await leases.renew(shard.id, lease, isDraining: isDraining)
-            await shard.leaseTaken(at: asked, wasHeld: wasHeld)
-        }
-        async let isWatched = isDone("could not set the timer that notices the end of the gateway's lease", shard) {
-            try await leases.watch(shard.id)
-        }
+        async let isHeld = keep(leases, lease, of: shard, isDraining: isDraining)
         async let isListed = isDone("could not tell discovery of the gateway", shard) {
             if isDraining {
                 try await leases.withdraw(shard.id)
@@ -306,8 +299,40 @@ package final class GatewayService: Service {
                 try await leases.announce(shard.id, lease)
             }
         }
-        let parts = await [isHeld, isWatched, isListed]
+        let parts = await [isHeld, isListed]
         return parts.allSatisfy(\.self)
+    }
+
+    /// Renews a shard's leases, and sets the timers of their watcher.
+    /// - Returns: whether both were done for more than half of the leases.
+    private func keep(
+        _ leases: GatewayLeases, _ lease: GatewayLease, of shard: GatewayShard, isDraining: Bool
+    ) async -> Bool {
+        let asked = LocalTime.now
+        let places = leases.places(of: shard.id)
+        let done = await withTaskGroup(of: Bool.self) { acts in
+            for place in await worthTrying(places, of: shard) {
+                acts.addTask {
+                    async let isRenewed = self.isDone("could not renew one of the gateway's leases", shard) {
+                        let wasHeld = try await leases.renew(shard.id, lease, at: place, isDraining: isDraining)
+                        await shard.leaseRenewed(place.number, askedAt: asked, wasHeld: wasHeld)
+                    }
+                    async let isWatched = self.isDone("could not set the timer that watches a lease", shard) {
+                        try await leases.watch(shard.id, at: place)
+                    }
+                    return await (isRenewed, isWatched) == (true, true)
+                }
+            }
+            return await acts.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        return done > places.count / 2
+    }
+
+    /// The leases to renew now. Before a shard accepts clients, it does not wait for a master that is away when others suffice.
+    private func worthTrying(_ places: [LeasePlace], of shard: GatewayShard) async -> [LeasePlace] {
+        guard places.count > 1, !shard.acceptsClients.load(ordering: .acquiring) else { return places }
+        let redis = shard.redis
+        return await redis.read { places.filter { redis.isReachable(slot: $0.slot) } }
     }
 
     /// Tries an act for a shard, and logs its failure.

@@ -89,8 +89,12 @@ package enum KeySpace {
         }
     }
 
-    /// String with time to live: a gateway's lease, see ``LeaseFleet``.
+    /// String with time to live: a gateway's first lease, see ``LeaseFleet``.
     package static func lease(_ gateway: GatewayID) -> String { "{g:\(gateway.rawValue)}:lease" }
+
+    /// String with time to live, in a cluster: a further lease, beside the keys of a partition.
+    /// - Parameter name: the kind of process, its id, and the number of the lease.
+    static func lease(_ name: String, in partition: BusPartition) -> String { (partition.tag ?? "") + "lease:" + name }
 
     /// Set: the sessions of a bucket's users whose record names the gateway, each as a ``SessionRoute``. Only the functions
     /// that change those records, in the same slot, add to it.

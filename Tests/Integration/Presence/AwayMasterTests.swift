@@ -20,7 +20,7 @@ import Testing
     private static let bound = Duration.seconds(6)
 
     /// The first of a series of subjects that is at a master, counted from 0, of three.
-    private static func first<Subject>(
+    static func first<Subject>(
         atMaster master: Int, _ make: (Int) throws -> Subject, slot: (Subject) -> UInt16
     ) throws -> Subject {
         for number in 0..<10_000 {
@@ -44,7 +44,7 @@ import Testing
         throw TestFailure("no app")
     }
 
-    private static func sessions(_ redis: RedisCluster) -> SessionHandler {
+    static func sessions(_ redis: RedisCluster) -> SessionHandler {
         let functions = PresenceFunctions(redis: redis, mirror: PresenceMirror(isOn: true, bus: redis.bus))
         let logger = ServicesStage.silent
         return SessionHandler(
@@ -70,7 +70,7 @@ import Testing
     }
 
     /// A client of a cluster, connected to all masters.
-    private static func client(of scene: RedisClusterScene) async throws -> RedisCluster {
+    static func client(of scene: RedisClusterScene) async throws -> RedisCluster {
         let redis = try RedisCluster(
             url: scene.servers.url, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             libraries: [.presence, .memberships, .channels, .messages, .leases, .timers, .streams, .instances],
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// A PostgreSQL that is not there.
-    private static func noPostgres() throws -> PostgresPool {
+    static func noPostgres() throws -> PostgresPool {
         PostgresPool(
             configuration: try PostgresConfiguration(url: "postgresql://127.0.0.1:1/none"), connections: 1,
             logger: ServicesStage.silent)

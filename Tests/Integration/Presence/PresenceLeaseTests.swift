@@ -22,10 +22,10 @@ import Testing
             #expect(try await stage.lease(of: one.id).bool("draining"))
             try await leases.leave(two.id)
             #expect(try await leases.sample().isEmpty)
-            #expect(try await leases.state(of: two.id) == .ended)
+            #expect(await leases.read(two.id).map { $0?.lease } == [.absent])
             #expect(try await !leases.heartbeat(two.id, .ofTest))
             for id in [one.id, two.id] {
-                guard case .alive(let remaining) = try await leases.state(of: id) else {
+                guard case .alive(let remaining)? = await leases.read(id)[0]?.lease else {
                     Issue.record("the lease of \(id) has ended")
                     continue
                 }
@@ -101,12 +101,13 @@ import Testing
             let gateway = try await stage.gateway("g")
             let leases = gateway.leases
             let heartbeat = RedisTime(milliseconds: try await stage.lease(of: gateway.id).int64("heartbeat"))
-            try await leases.forget(gateway.id)
+            #expect(try await leases.forget(gateway.id).isEmpty)
             #expect(try await stage.redis("EXISTS", KeySpace.lease(gateway.id)).int == 1, "a living lease stays")
             try await gateway.id.expire(on: stage.connection)
-            #expect(try await leases.state(of: gateway.id) == .lost(lastHeartbeat: heartbeat))
-            try await leases.forget(gateway.id)
-            #expect(try await leases.state(of: gateway.id) == .ended)
+            #expect(await leases.read(gateway.id).map { $0?.lease } == [.expired(lastHeartbeat: heartbeat)])
+            #expect(try await leases.forget(gateway.id) == [0])
+            #expect(try await leases.forget(gateway.id).isEmpty, "another has done so before")
+            #expect(await leases.read(gateway.id).map { $0?.lease } == [.absent])
             #expect(try await !leases.heartbeat(gateway.id, .ofTest))
             try await gateway.id.expire(on: stage.connection)
             #expect(try await !leases.heartbeat(gateway.id, .ofTest), "an ended lease, though it was not forgotten")

@@ -4,7 +4,8 @@ package import SignalingProtocol
 /// The sessions and members that a gateway still has to reassert to presence and channel-state, after Redis may have
 /// lost them.
 ///
-/// Sessions go first, and members once their sessions were answered. What failed is sent again after ``retry()``.
+/// Sessions go first, each request about those of one partition of the bus, so that none fails because of another's master; then
+/// members, once their sessions were answered. What failed is sent again after ``retry(_:)``.
 package struct Reassertion: Sendable {
     /// The most sessions, or members of one channel, in one request.
     package static let page = 250
@@ -13,8 +14,8 @@ package struct Reassertion: Sendable {
 
     /// A request to send.
     package enum Request: Equatable, Sendable {
-        /// Reassert these sessions to presence.
-        case sessions([SessionID])
+        /// Reassert these sessions, of users of a partition, to presence.
+        case sessions([SessionID], partition: Int)
         /// Reassert the users of these sessions to channel-state, as members of the channel.
         case members(ChannelKey, [SessionID])
     }
@@ -39,31 +40,58 @@ package struct Reassertion: Sendable {
         }
     }
 
-    private var sessions = Queue()
+    /// The sessions of users of one partition.
+    private struct Part {
+        var waiting = Queue()
+        var failed: Set<SessionID> = []
+        /// The requests that are not answered.
+        var asked = 0
+
+        var isDone: Bool { waiting.isEmpty && failed.isEmpty && asked == 0 }
+    }
+
+    /// By partition, those where there is something to do.
+    private var parts: [Int: Part] = [:]
+    /// The partitions with sessions that wait, in the order of their turns.
+    private var turns: Deque<Int> = []
     private var members: [ChannelKey: Queue] = [:]
-    private var failed: Set<SessionID> = []
+    /// The sessions whose reassertion as members failed.
+    private var failedMembers: Set<SessionID> = []
     private var sessionsAsked = 0
     private var membersAsked = 0
 
     package init() {}
 
-    /// Whether everything was sent and answered.
-    package var isDone: Bool {
-        sessions.isEmpty && members.isEmpty && failed.isEmpty && sessionsAsked == 0 && membersAsked == 0
-    }
+    /// Whether all sessions of a partition that were to be reasserted were sent to presence and answered.
+    package func isAnswered(_ partition: Int) -> Bool { parts[partition] == nil }
 
     /// Queues sessions to be reasserted.
-    package mutating func want(_ wanted: some Sequence<SessionID>) {
-        for session in wanted { sessions.add(session) }
+    /// - Parameter partition: that of the session's user; nil for a session that is not held any more, which is left out.
+    package mutating func want(_ wanted: some Sequence<SessionID>, _ partition: (SessionID) -> Int?) {
+        for session in wanted {
+            if let partition = partition(session) { add(session, partition) }
+        }
+    }
+
+    private mutating func add(_ session: SessionID, _ partition: Int) {
+        if parts[partition, default: Part()].waiting.isEmpty { turns.append(partition) }
+        parts[partition, default: Part()].waiting.add(session)
     }
 
     /// The next request to send; nil when there is none or the bound is reached. Call it until it returns nil, and
     /// report the outcome of each request by one of the methods below.
-    package mutating func next() -> Request? {
+    /// - Parameter isReachable: whether the master of a partition answers; the others' sessions wait.
+    package mutating func next(isReachable: (Int) -> Bool) -> Request? {
         guard sessionsAsked + membersAsked < Self.bound else { return nil }
-        if !sessions.isEmpty {
+        if let turn = turns.firstIndex(where: isReachable) {
+            let partition = turns.remove(at: turn)
+            guard var part = parts[partition] else { return nil }
             sessionsAsked += 1
-            return .sessions(sessions.takePage())
+            part.asked += 1
+            let page = part.waiting.takePage()
+            if !part.waiting.isEmpty { turns.append(partition) }
+            parts[partition] = part
+            return .sessions(page, partition: partition)
         }
         // Channel-state accepts a member only when its session is known.
         guard sessionsAsked == 0, let channel = members.keys.first, var queue = members.removeValue(forKey: channel)
@@ -74,34 +102,49 @@ package struct Reassertion: Sendable {
         return .members(channel, page)
     }
 
-    /// Presence answered a request; `found` are the sessions that are in a channel, whose memberships are queued.
-    package mutating func answered(members found: [(session: SessionID, channel: ChannelKey)]) {
-        sessionsAsked -= 1
+    /// Presence answered a request about a partition's sessions; `found` are those that are in a channel, whose memberships are
+    /// queued.
+    package mutating func answered(
+        _ partition: Int, members found: [(session: SessionID, channel: ChannelKey)]
+    ) {
+        ended(partition, failed: [])
         for (session, channel) in found { members[channel, default: Queue()].add(session) }
     }
 
     /// Channel-state answered a request; `unknown` are sessions that it does not know, or not in this channel.
     package mutating func answered(unknown: [SessionID]) {
         membersAsked -= 1
-        failed.formUnion(unknown)
+        failedMembers.formUnion(unknown)
+    }
+
+    private mutating func ended(_ partition: Int, failed page: [SessionID]) {
+        sessionsAsked -= 1
+        guard var part = parts[partition] else { return }
+        part.asked -= 1
+        part.failed.formUnion(page)
+        parts[partition] = part.isDone ? nil : part
     }
 
     /// A request failed or timed out.
     package mutating func failed(_ request: Request) {
         switch request {
-        case .sessions(let page):
-            sessionsAsked -= 1
-            failed.formUnion(page)
+        case .sessions(let page, let partition):
+            ended(partition, failed: page)
         case .members(_, let page):
             membersAsked -= 1
-            failed.formUnion(page)
+            failedMembers.formUnion(page)
         }
     }
 
-    /// Queues the failed sessions again.
-    package mutating func retry() {
-        let again = failed
-        failed = []
-        want(again)
+    /// Queues what failed again.
+    /// - Parameter partition: as for ``want(_:_:)``.
+    package mutating func retry(_ partition: (SessionID) -> Int?) {
+        for (partition, part) in parts where !part.failed.isEmpty {
+            parts[partition]?.failed = []
+            for session in part.failed { add(session, partition) }
+        }
+        let again = failedMembers
+        failedMembers = []
+        want(again, partition)
     }
 }

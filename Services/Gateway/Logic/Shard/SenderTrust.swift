@@ -1,34 +1,91 @@
-/// Whether a shard's sessions may send messages without Redis checking them.
+/// Whether a shard holds its leases, and whether its sessions may send messages without Redis checking them.
 ///
 /// A single Redis checks the sender's session with each message. In a cluster that session is at another master than the
 /// receiver's mailbox, so the gateway itself must stop in time: a gateway that was suspended, or cut off, may hold sessions that
-/// presence has ended since, and goes on with what waits in its sockets. It sends nothing once its lease may have expired,
-/// because only then does presence give up its sessions, nor when it has a new lease, before presence has told which
-/// sessions have ended meanwhile. A session that was resumed elsewhere meanwhile is told by an event.
+/// presence has ended since, and goes on with what waits in its sockets. It sends nothing once half of its leases may have expired,
+/// because only then does presence give up its sessions, nor after it has lost them, before presence has told which sessions have
+/// ended meanwhile: those of the sender's partition suffice. A session that was resumed elsewhere meanwhile is told by an event.
 package struct SenderTrust: Sendable {
-    /// How long a lease lasts; nil when Redis checks senders.
-    private let leaseTime: LocalTime.Span?
-    private var leaseEnd = LocalTime.distantPast
-    /// Whether a lease has expired, and presence has not confirmed the sessions since.
-    private var isBehind = false
+    private struct Lease {
+        /// When it may have expired, unless it is renewed.
+        var end = LocalTime.distantPast
+        /// From when on it counts.
+        var countsFrom = LocalTime.distantPast
 
-    /// - Parameter leaseTime: how long a lease lasts from its renewal; nil when Redis checks senders.
-    package init(leaseTime: LocalTime.Span?) { self.leaseTime = leaseTime }
+        func counts(at now: LocalTime) -> Bool { countsFrom <= now && now < end }
+    }
 
-    /// Called when a renewal has found that the lease had expired; all sessions are then reasserted to presence.
-    package mutating func leaseLost() { isBehind = true }
+    /// How long a lease lasts.
+    private let leaseTime: LocalTime.Span
+    /// Whether it matters who sends: false when Redis checks senders.
+    private let isNeeded: Bool
+    private let partitions: Int
+    private var leases: [Lease]
+    /// When more than half of the leases were held for the first time; nil before.
+    private var heldFrom: LocalTime?
+    /// The partitions of whose sessions presence has not confirmed all since the leases were lost.
+    private var unconfirmed: Set<Int> = []
 
-    /// Called when the first lease was taken, or a renewal of one that had not expired has succeeded.
     /// - Parameters:
-    ///   - time: when it was asked for.
-    ///   - isConfirmed: whether presence has answered for all sessions that were reasserted.
-    package mutating func leaseRenewed(at time: LocalTime, isConfirmed: Bool) {
-        guard let leaseTime, isConfirmed || !isBehind else { return }
-        isBehind = false
-        leaseEnd = max(leaseEnd, time + leaseTime)
+    ///   - leases: their number.
+    ///   - leaseTime: how long a lease lasts from its renewal.
+    ///   - partitions: the number of the bus's partitions.
+    ///   - isNeeded: whether Redis does not check senders.
+    package init(leases: Int, leaseTime: LocalTime.Span, partitions: Int, isNeeded: Bool) {
+        self.leases = Array(repeating: Lease(), count: leases)
+        self.leaseTime = leaseTime
+        self.partitions = partitions
+        self.isNeeded = isNeeded
+    }
+
+    /// Whether more than half of the leases have been held once. Before, the shard has no sessions.
+    package var hasBegun: Bool { heldFrom != nil }
+
+    /// Called when a lease was renewed, or created.
+    ///
+    /// One that had expired does not count before it has been held for as long as a lease lasts: a watcher may have read it as
+    /// expired, and may still be reading the others.
+    /// - Parameters:
+    ///   - number: the lease, from 0.
+    ///   - asked: when the renewal was asked for.
+    ///   - wasHeld: whether the lease existed until then.
+    ///   - now: when it was answered.
+    /// - Returns: whether too few leases have been held without a gap: then all sessions must be reasserted to presence.
+    package mutating func leaseRenewed(
+        _ number: Int, askedAt asked: LocalTime, wasHeld: Bool, now: LocalTime
+    ) -> Bool {
+        leases[number].end = max(leases[number].end, asked + leaseTime)
+        guard let heldFrom else {
+            if isHeld(at: now) { self.heldFrom = now }
+            return false
+        }
+        // What was asked for before there were sessions needs no pause.
+        guard !wasHeld, asked > heldFrom else { return false }
+        leases[number].countsFrom = now + leaseTime
+        guard !isHeld(at: now) else { return false }
+        // All that watchers have done until now is found by the reassertion.
+        for lease in leases.indices { leases[lease].countsFrom = .distantPast }
+        unconfirmed = Set(0..<partitions)
+        return true
+    }
+
+    /// Called when presence may have answered for all sessions of a partition that are to be reasserted.
+    /// - Parameter isAnswered: whether it has, for a partition.
+    package mutating func confirm(_ isAnswered: (Int) -> Bool) {
+        guard !unconfirmed.isEmpty else { return }
+        unconfirmed = unconfirmed.filter { !isAnswered($0) }
     }
 
     /// Whether a session may send a message now.
-    /// - Parameter now: the time, which is asked for only where it matters.
-    package func maySend(at now: () -> LocalTime) -> Bool { leaseTime == nil || now() < leaseEnd }
+    /// - Parameters:
+    ///   - now: the time, which is asked for only where it matters.
+    ///   - partition: that of the session's user, likewise.
+    package func maySend(at now: () -> LocalTime, from partition: () -> Int) -> Bool {
+        guard isNeeded else { return true }
+        return isHeld(at: now()) && (unconfirmed.isEmpty || !unconfirmed.contains(partition()))
+    }
+
+    private func isHeld(at now: LocalTime) -> Bool {
+        leases.count { $0.counts(at: now) } > leases.count / 2
+    }
 }

@@ -22,7 +22,7 @@ extension ClientConnection {
                 seconds: seconds)
             message.command = active.command(forMessage: call.messageID)
             message.bounds = MailboxBounds(entries: Int(bounds.mailboxEntries), bytes: Int(bounds.mailboxBytes))
-            guard shard.senders.maySend(at: { .now }) else {
+            guard shard.maySend(as: active.user) else {
                 return handle(.messageAnswered(ticket, .unavailable("redis"), channel: nil), on: shard)
             }
             shard.mailboxes.send(message) { [self] result in
@@ -37,7 +37,7 @@ extension ClientConnection {
             message.force = force
             message.limitPerSecond = Int(bounds.channelPerSecond)
             message.command = active.command(forMessage: call.messageID)
-            send(ticket, message, on: shard)
+            send(ticket, message, as: active.user, on: shard)
         case .queryStatus, .setAttribute, .getAttribute, .listAttributes:
             askPresence(ticket, call.act, active, on: shard)
         case .changeAttributes(let name, let change):
@@ -55,12 +55,14 @@ extension ClientConnection {
         }
     }
 
-    private func send(_ ticket: CallTicket, _ message: ChannelMessage, on shard: isolated GatewayShard) {
+    private func send(
+        _ ticket: CallTicket, _ message: ChannelMessage, as user: UserKey, on shard: isolated GatewayShard
+    ) {
         // Messages are answered in the order of their arrival, those to users and those to channels.
         shard.mailboxes.flush()
         let name = message.channel.name
         // A member's session is known to the channel, which refuses others.
-        guard !message.force || shard.senders.maySend(at: { .now }) else {
+        guard !message.force || shard.maySend(as: user) else {
             return handle(.messageAnswered(ticket, .unavailable("redis"), channel: name), on: shard)
         }
         shard.messages.sendToChannel(message) { [self] result in

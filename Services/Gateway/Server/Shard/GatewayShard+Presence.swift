@@ -1,3 +1,4 @@
+internal import ClusterState
 internal import GatewayLogic
 internal import Logging
 internal import RedisStore
@@ -25,7 +26,7 @@ extension GatewayShard {
     func retryTelling() {
         detaching.retry()
         tellDetached()
-        reassertion.retry()
+        reassertion.retry { partition(of: $0) }
         tellHeld()
         detachedReassertion.retry()
         tellDetachedSessions()
@@ -69,19 +70,25 @@ extension GatewayShard {
         for connection in connections.values { connection.sweep(now: now, on: self) }
     }
 
-    /// Called when a heartbeat has reached Redis.
+    /// Called when a lease was renewed.
     /// - Parameters:
-    ///   - time: when it was sent.
+    ///   - number: the lease, from 0.
+    ///   - time: when the heartbeat was sent, at which the others were to be renewed too.
     ///   - wasHeld: whether the lease existed until then.
-    func leaseTaken(at time: LocalTime, wasHeld: Bool) {
-        if !wasHeld, hadLease {
-            senders.leaseLost()
-            reconcile()
-        } else {
-            senders.leaseRenewed(at: time, isConfirmed: reassertion.isDone)
-        }
-        hadLease = true
+    func leaseRenewed(_ number: Int, askedAt time: LocalTime, wasHeld: Bool) {
+        if senders.leaseRenewed(number, askedAt: time, wasHeld: wasHeld, now: .now) { reconcile() }
+        confirmSenders()
+        guard senders.hasBegun, lastHeartbeat.map({ $0 < time }) ?? true else { return }
+        lastHeartbeat = time
         retryTelling()
+    }
+
+    /// Lets sessions send again of which presence has told that they have not ended.
+    func confirmSenders() { senders.confirm { reassertion.isAnswered($0) } }
+
+    /// Whether a session of the user may send a message that Redis does not check.
+    func maySend(as user: UserKey) -> Bool {
+        senders.maySend(at: { .now }, from: { redis.bus.partition(of: .user(user)).number })
     }
 
     /// What the shard has to do at the moment, for the metrics.

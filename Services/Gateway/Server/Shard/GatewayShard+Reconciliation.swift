@@ -24,7 +24,7 @@ struct RouteComparison {
 extension GatewayShard {
     /// The master of these slots is connected, for the first time or again.
     func redisConnected(_ slots: SlotScope) {
-        guard hadLease else { return }
+        guard senders.hasBegun else { return }
         reassert(slots)
         // Usually the subscriptions there are renewed a moment later, and that compares too: one search suffices. If not, the
         // next heartbeat begins it.
@@ -51,13 +51,13 @@ extension GatewayShard {
         logger.notice(
             "reasserting sessions",
             metadata: ["sessions": "\(told.count)", "channels": "\(channels.count)", "slots": "\(slots.text)"])
-        reassertion.want(told)
+        reassertion.want(told) { partition(of: $0) }
         tellHeld()
     }
 
     /// Reasserts one session, to learn whether this shard still holds it.
     func ask(about session: SessionID) {
-        reassertion.want([session])
+        reassertion.want([session]) { partition(of: $0) }
         tellHeld()
     }
 
@@ -74,6 +74,11 @@ extension GatewayShard {
 
     /// What the shard holds of a session; nil unless it is logged in here.
     private func held(_ session: SessionID) -> HeldSession? { sessions[session]?.session.held }
+
+    /// The partition of a session's user; nil unless the session is logged in here.
+    func partition(of session: SessionID) -> Int? {
+        held(session).map { redis.bus.partition(of: .user($0.line.user)).number }
+    }
 
     private func compareNextPage() {
         let redis = redis
@@ -95,7 +100,7 @@ extension GatewayShard {
         let missing = ended.missing.filter { session in
             held(session).map { !missed.contains(subject: .user($0.line.user)) } ?? false
         }
-        reassertion.want(missing)
+        reassertion.want(missing) { partition(of: $0) }
         tellHeld()
     }
 
@@ -113,29 +118,35 @@ extension GatewayShard {
 
     /// Sends the reassertions that are due.
     func tellHeld() {
-        while let request = reassertion.next() {
+        let bus = redis.bus
+        while let request = reassertion.next(isReachable: {
+            bus.partitions.count == 1 || redis.isReachable(slot: bus.partitions[$0].slot)
+        }) {
             switch request {
-            case .sessions(let ids): reassertSessions(ids, request)
+            case .sessions(let ids, let partition): reassertSessions(ids, of: partition, request)
             case .members(let channel, let ids): reassertMembers(ids, of: channel, request)
             }
         }
     }
 
-    private func reassertSessions(_ ids: [SessionID], _ request: Reassertion.Request) {
+    private func reassertSessions(_ ids: [SessionID], of partition: Int, _ request: Reassertion.Request) {
         var told: [SessionID: HeldSession] = [:]
         for id in ids { told[id] = held(id) }
-        guard !told.isEmpty else { return reassertion.answered(members: []) }
+        guard !told.isEmpty else {
+            reassertion.answered(partition, members: [])
+            return confirmSenders()
+        }
         let command = ReassertSessions(gateway: id, sessions: Array(told.values))
         sender.send(command, within: configuration.commandTimeout) { [self] result in
             switch result {
-            case .success(let answer): answered(answer, to: told)
+            case .success(let answer): answered(answer, of: partition, to: told)
             case .failure: reassertion.failed(request)
             }
             tellHeld()
         }
     }
 
-    private func answered(_ answer: SessionsReasserted, to told: [SessionID: HeldSession]) {
+    private func answered(_ answer: SessionsReasserted, of partition: Int, to told: [SessionID: HeldSession]) {
         var members: [(session: SessionID, channel: ChannelKey)] = []
         var changed: [SessionID] = []
         for confirmed in answer.held {
@@ -148,8 +159,9 @@ extension GatewayShard {
                 members.append((id, ChannelKey(app: now.line.user.app, name: channel)))
             }
         }
-        reassertion.answered(members: members)
-        reassertion.want(changed)
+        reassertion.want(changed) { self.partition(of: $0) }
+        reassertion.answered(partition, members: members)
+        confirmSenders()
         for lost in answer.lost {
             // A session that was meanwhile resumed here again is not the one that presence means.
             guard let connection = sessions[lost.session], held(lost.session)?.hold == told[lost.session]?.hold

@@ -82,10 +82,10 @@ actor GatewayShard {
     var comparison: RouteComparison?
     /// The slots whose sessions are still to be compared, at the next heartbeat or when the present comparison ends.
     var uncompared = SlotScope.none
-    /// Whether there was a lease. Before, the shard holds nothing.
-    var hadLease = false
-    /// Whether the shard's sessions may send messages.
+    /// Whether the shard holds its leases, and its sessions may send messages.
     var senders: SenderTrust
+    /// When the last heartbeat was sent of which an answer has come.
+    var lastHeartbeat: LocalTime?
     var isDraining = false
     private var numberKeeping: RepeatedTask?
     private var sessionsMade = 0
@@ -118,7 +118,8 @@ actor GatewayShard {
         hooks = HookDesk(transport: process.hooks, eventLoop: eventLoop, logger: logger)
         environment = ShardEnvironment(configuration, redis: redis)
         senders = SenderTrust(
-            leaseTime: redis.bus.flavour == .single ? nil : LocalTime.Span(GatewayID.fleet.timeToLive))
+            leases: GatewayID.fleet.leases(in: redis.bus), leaseTime: LocalTime.Span(GatewayID.fleet.timeToLive),
+            partitions: redis.bus.partitions.count, isNeeded: redis.bus.flavour != .single)
         let names = redis.bus.topics(of: id)
         ownTopic = Topic(rawValue: names[0])
         ownTopics = Set(names.map(Topic.init(rawValue:)))

@@ -28,8 +28,8 @@ struct LostBridges: Sendable {
         // A bridge that is back knows that its lease had ended, and has given up its calls; its stream is in use.
         if try await watch.isBack(bridge) { return }
         try await driver.phones.close(bridge)
-        try await watch.forget(bridge)
-        if !hasStopped { InvitationMetrics.shared.bridgesLost.increment() }
+        let isFirst = try await watch.forget(bridge, lease)
+        if !hasStopped, isFirst { InvitationMetrics.shared.bridgesLost.increment() }
     }
 
     private func end(_ calls: ArraySlice<CallReference>, of bridge: BridgeID) async throws(SignalingError) {

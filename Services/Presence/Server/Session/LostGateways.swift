@@ -31,7 +31,7 @@ struct LostGateways: Sendable {
         case .isBack: break
         case .goOn(let pause):
             searches.keep(search, gateway, lostAt: lease.loss)
-            try await watch.lookAgain(at: gateway, at: lease.now + pause)
+            try await watch.lookAgain(at: gateway, after: pause)
         }
     }
 
@@ -39,7 +39,7 @@ struct LostGateways: Sendable {
     private enum Progress {
         /// No route is left.
         case isOver
-        /// The gateway has a lease again.
+        /// The gateway is alive again, or may be, and is looked at later.
         case isBack
         /// There is more to do, after a pause.
         case goOn(Duration)
@@ -80,10 +80,10 @@ struct LostGateways: Sendable {
     }
 
     private func forget(_ gateway: GatewayID, _ lease: EndedLease) async throws(SignalingError) {
-        try await watch.forget(gateway)
+        let isFirst = try await watch.forget(gateway, lease)
         if lease.isGivenBack {
             logger.info("gateway has stopped", metadata: ["gateway": "\(gateway)"])
-        } else {
+        } else if isFirst {
             PresenceMetrics.shared.gatewaysLost.increment()
             logger.warning("gateway lost: its sessions are detached", metadata: ["gateway": "\(gateway)"])
         }

@@ -3,7 +3,7 @@
 --
 -- A lease is a string with a time to live: packed fields, of which the first is `heartbeat`, the time of the last renewal (ms);
 -- the others are not parsed here. The string is kept for some time after the lease has ended, so that the watcher finds the last
--- heartbeat there.
+-- heartbeat there. In a cluster a gateway has several; a function sees one of them, and judges nothing.
 
 -- Returns whether a lease is alive. `kept`: how long the string outlives the lease (ms).
 local function is_alive(lease, kept)
@@ -21,12 +21,12 @@ local function lease_renew(keys, args)
 end
 
 -- KEYS: the lease. ARGV: how long the string outlives it (ms). Called by the watcher after cleaning up. Has no effect while the
--- lease is alive.
+-- lease is alive. Returns 1 when there was one that had ended, otherwise 0.
 local function lease_forget(keys, args)
-    if not is_alive(keys[1], args[1]) then
-        redis.call('DEL', keys[1])
+    if is_alive(keys[1], args[1]) then
+        return 0
     end
-    return redis.status_reply('OK')
+    return redis.call('DEL', keys[1])
 end
 
 -- KEYS: the timers of the watcher (zset: timer -> when it is due, ms). ARGV: timer, delay (ms). Sets or moves the timer, by this

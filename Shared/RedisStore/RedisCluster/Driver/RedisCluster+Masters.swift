@@ -128,7 +128,7 @@ extension RedisCluster {
     }
 
     /// Reads something on the loop; may be called from any thread.
-    func read<Value: Sendable>(_ value: @escaping @Sendable () -> Value) async -> Value {
+    package func read<Value: Sendable>(_ value: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             onLoop { continuation.resume(returning: value()) }
         }
