@@ -25,46 +25,53 @@ extension GatewayShard {
         guard !concerned.isEmpty else { return }
         logger.notice(
             "reasserting detached sessions", metadata: ["sessions": "\(concerned.count)", "slots": "\(slots.text)"])
-        detachedReassertion.want(concerned)
+        detachedReassertion.want(concerned) { partition(ofDetached: $0) }
         tellDetachedSessions()
+    }
+
+    /// The partition of a detached session's user; nil when the session is not remembered any more.
+    func partition(ofDetached session: SessionID) -> Int? {
+        detachedSessions.entry(of: session, now: .now).map {
+            redis.bus.partition(of: .user($0.held.line.user)).number
+        }
     }
 
     /// Sends the reassertions of detached sessions that are due.
     func tellDetachedSessions() {
-        while let request = detachedReassertion.next() {
+        while let request = detachedReassertion.next(isReachable: { isReachable(partition: $0) }) {
             switch request {
-            case .sessions(let ids): reassertDetachedSessions(ids, request)
+            case .sessions(let ids, let partition): reassertDetachedSessions(ids, of: partition, request)
             case .members(let channel, let ids): reassertDetachedMembers(ids, of: channel, request)
             }
         }
     }
 
-    private func reassertDetachedSessions(_ ids: [SessionID], _ request: Reassertion.Request) {
-        let (now, local) = (redis.clock(ofSlot: 0)?.now, LocalTime.now)
+    private func reassertDetachedSessions(_ ids: [SessionID], of partition: Int, _ request: Reassertion.Request) {
+        let (now, local) = (redis.clock(ofSlot: redis.bus.partitions[partition].slot)?.now, LocalTime.now)
         // The clock is told with the first heartbeat, after which this is sent again.
         guard let now else { return detachedReassertion.failed(request) }
         let told = ids.compactMap { id -> DetachedSession? in
             guard let entry = detachedSessions.entry(of: id, now: local) else { return nil }
             return DetachedSession(entry.held, lostAt: now + (entry.lostAt - local).duration)
         }
-        guard !told.isEmpty else { return detachedReassertion.answered(members: []) }
+        guard !told.isEmpty else { return detachedReassertion.answered(partition, members: []) }
         let command = ReassertDetachedSessions(gateway: id, sessions: told)
         sender.send(command, within: configuration.commandTimeout) { [self] result in
             switch result {
-            case .success(let answer): answered(answer)
+            case .success(let answer): answered(answer, of: partition)
             case .failure: detachedReassertion.failed(request)
             }
             tellDetachedSessions()
         }
     }
 
-    private func answered(_ answer: DetachedSessionsReasserted) {
+    private func answered(_ answer: DetachedSessionsReasserted, of partition: Int) {
         for session in answer.gone { detachedSessions.forget(session) }
         let members = answer.detached.compactMap { session -> (session: SessionID, channel: ChannelKey)? in
             guard let channel = detachedSessions.entry(of: session, now: .now)?.held.channel else { return nil }
             return (session, channel)
         }
-        detachedReassertion.answered(members: members)
+        detachedReassertion.answered(partition, members: members)
     }
 
     private func reassertDetachedMembers(_ ids: [SessionID], of channel: ChannelKey, _ request: Reassertion.Request) {

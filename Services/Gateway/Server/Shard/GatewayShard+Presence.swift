@@ -28,7 +28,7 @@ extension GatewayShard {
         tellDetached()
         reassertion.retry { partition(of: $0) }
         tellHeld()
-        detachedReassertion.retry()
+        detachedReassertion.retry { partition(ofDetached: $0) }
         tellDetachedSessions()
         if uncompared != .none { compare(.none) }
     }

@@ -80,6 +80,12 @@ extension GatewayShard {
         held(session).map { redis.bus.partition(of: .user($0.line.user)).number }
     }
 
+    /// Whether the master of a partition answers. A single Redis is always asked.
+    func isReachable(partition: Int) -> Bool {
+        let partitions = redis.bus.partitions
+        return partitions.count == 1 || redis.isReachable(slot: partitions[partition].slot)
+    }
+
     private func compareNextPage() {
         let redis = redis
         comparison?.scan.turn { redis.isReachable(slot: $0) }
@@ -118,10 +124,7 @@ extension GatewayShard {
 
     /// Sends the reassertions that are due.
     func tellHeld() {
-        let bus = redis.bus
-        while let request = reassertion.next(isReachable: {
-            bus.partitions.count == 1 || redis.isReachable(slot: bus.partitions[$0].slot)
-        }) {
+        while let request = reassertion.next(isReachable: { isReachable(partition: $0) }) {
             switch request {
             case .sessions(let ids, let partition): reassertSessions(ids, of: partition, request)
             case .members(let channel, let ids): reassertMembers(ids, of: channel, request)
