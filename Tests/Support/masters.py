@@ -1,5 +1,6 @@
 """The masters of a Redis Cluster: what belongs to which of them, and what processes say of them."""
 
+import asyncio
 import binascii
 import json
 import urllib.error
@@ -33,3 +34,13 @@ def readiness(base: str, check: str = "redis") -> tuple[int, str]:
     except urllib.error.HTTPError as refusal:
         with refusal:
             return refusal.code, refusal.read().decode()
+
+
+async def all_say(stack: Stack, said: str) -> bool:
+    """Whether every process says this of Redis; each must be ready."""
+    for member in stack.endpoints["gateways"] + stack.endpoints["services"]:
+        status, redis = await asyncio.to_thread(readiness, member["http"])
+        assert status == 200, f"{member['name']}: {redis}"
+        if redis != said:
+            return False
+    return True

@@ -5,7 +5,7 @@ import json
 import time
 
 from acts import insists
-from masters import MASTERS, named, readiness
+from masters import MASTERS, all_say, named
 from signaling import Client
 from stack_control import Stack
 from waiting import before_next_try, eventually, let_pass
@@ -15,16 +15,6 @@ FAILOVER_SECONDS = 20
 OTHERS_SECONDS = 2
 # A gateway's lease lasts 10 s: a watcher that judged it too early would have done so by then.
 LEASE_SECONDS = 13
-
-
-async def all_say(stack: Stack, said: str) -> bool:
-    """Whether every process says this of Redis; each must be ready."""
-    for member in stack.endpoints["gateways"] + stack.endpoints["services"]:
-        status, redis = await asyncio.to_thread(readiness, member["http"])
-        assert status == 200, f"{member['name']}: {redis}"
-        if redis != said:
-            return False
-    return True
 
 
 async def talks(client: Client, until: asyncio.Event) -> float:

@@ -5,9 +5,9 @@ import binascii
 import json
 
 from acts import insists
+from masters import MASTERS, SLOTS, all_say, named
 from signaling import Client
 from stack_control import Stack
-from test_cluster_master import MASTERS, SLOTS, all_say, named
 from waiting import before_next_try, eventually, let_pass
 
 STARTS = 30

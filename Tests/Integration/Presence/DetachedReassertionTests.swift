@@ -1,5 +1,6 @@
 import ClusterState
 import MessageStore
+import PostgresStore
 import RedisStore
 import SignalingProtocol
 import SignalingWire
@@ -112,6 +113,7 @@ import Testing
 
     @Test func aBannedUsersSessionDoesNotComeBack() async throws {
         try await ServicesStage.run { stage in
+            try await AppStore(pool: stage.pool).create(id: stage.app, certificate: "", tokenRequired: false)
             let gateway = try await stage.gateway("g1")
             let alice = try await stage.login("alice", on: gateway)
             _ = try await gateway.send(BanUser(user: alice.line.user, until: 4_102_444_800, reason: "test"))
