@@ -3,7 +3,7 @@
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libhiredis-dev libpq-dev libssl-dev libre-dev \
+    && apt-get install -y --no-install-recommends libhiredis-dev libpq-dev libssl-dev libre-dev libsrtp2-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 # The dependencies change less often than the sources, so they have a layer of their own.

@@ -95,8 +95,8 @@ let fuzzing: [Target] =
             .executableTarget(
                 name: "Fuzz",
                 dependencies: [
-                    "CFuzz", "CMedia", "CRe", "ClusterState", "MediaLogic", "SignalingProtocol", "SignalingTokens",
-                    "SignalingWire",
+                    "CFuzz", "CMedia", "CMediaNode", "CRe", "ClusterState", "MediaLogic", "SignalingProtocol",
+                    "SignalingTokens", "SignalingWire",
                     "WebSocketWire",
                     "SignalingClient", "RedisStore", "ServiceKit", "InvitationLogic", "InvitationServer",
                     "SIPBridgeLogic",
@@ -146,6 +146,10 @@ let package = Package(
             linkerSettings: ["re", "ssl", "crypto"].map { .linkedLibrary($0) }),
         // What happens per media packet, without sockets; no program uses it yet (Docs/decisions/0031-media-core.md).
         .target(name: "CMedia", path: "Shared/CMedia", cSettings: mediaSettings),
+        // What a media node does with sockets' bytes: keys, SRTP and DTLS (Docs/decisions/0034-media-transport.md).
+        .target(
+            name: "CMediaNode", dependencies: ["CMedia"], path: "Shared/CMediaNode", cSettings: mediaSettings,
+            linkerSettings: ["srtp2", "ssl", "crypto"].map { .linkedLibrary($0) }),
         .target(
             name: "MediaLogic", dependencies: ["SignalingProtocol"], path: "Services/Media/Logic",
             swiftSettings: strict),
@@ -307,6 +311,11 @@ let package = Package(
             unitTests("InvitationLogic", ["ClusterState", "SignalingProtocol"]),
             unitTests("WebhooksLogic", ["SignalingProtocol"]),
             unitTests("CMedia"),
+            // A DTLS client in C, for the tests of CMediaNode.
+            .target(
+                name: "CMediaPeer", path: "Tests/Unit/CMediaPeer",
+                linkerSettings: ["ssl", "crypto"].map { .linkedLibrary($0) }),
+            unitTests("CMediaNode", ["CMedia", "CMediaPeer", "TestKit"]),
             unitTests("MediaLogic", ["SignalingProtocol"]),
             unitTests("WebhookClient", ["SignalingProtocol", nioCore, nioPosix]),
             unitTests("SIPBridgeLogic", ["SignalingProtocol"]),

@@ -1,12 +1,17 @@
 import CMedia
+import CMediaNode
 import MediaLogic
 
 extension FuzzTarget {
-    /// Media packets, reports about them, and offers of browsers.
+    /// What arrives at a media node's port, reports about packets, and offers of browsers.
     static let media = [
         FuzzTarget("rtp-packet") { input in
             input.atItsSize { data, size in
-                _ = cm_kind_of(data, size)
+                switch cm_kind_of(data, size) {
+                case CM_KIND_STUN: askBinding(data, size)
+                case CM_KIND_DTLS: shakeHands(data, size)
+                default: break
+                }
                 var vp8 = cm_vp8()
                 if cm_vp8_read(&vp8, data, size) {
                     holds(Int(vp8.descriptor_size) <= size, "a descriptor is in its packet")
@@ -60,6 +65,44 @@ extension FuzzTarget {
             }
         },
     ]
+
+    /// Answers a Binding message as if it were authentic.
+    private static func askBinding(_ data: UnsafePointer<UInt8>, _ size: Int) {
+        var stun = cm_stun()
+        guard cm_stun_read(&stun, data, size) else { return }
+        holds(Int(stun.ufrag_offset) + Int(stun.ufrag_size) <= size, "a ufrag is in its message")
+        [UInt8](repeating: 1, count: 22).withUnsafeBufferPointer { password in
+            var secret = cm_stun_secret(password: password.baseAddress, size: password.count, hmac: cm_hmac_sha1)
+            _ = cm_stun_is_authentic(&stun, data, &secret)
+            var address = cm_address()
+            address.is_ipv6 = stun.transaction.0 & 1 == 1
+            var out = [UInt8](repeating: 0, count: 200)
+            let count = cm_stun_write_answer(&stun, &address, &secret, &out, out.count)
+            holds(5 * count <= 6 * size, "an answer is no amplification")
+            var answer = cm_stun()
+            holds(count == 0 || cm_stun_read(&answer, out, count), "an answer is a message")
+        }
+    }
+
+    /// Made once: the fuzzer has one thread.
+    nonisolated(unsafe) private static let certificate = cm_dtls_context_make()
+
+    /// A stranger's records to a new server, in two datagrams.
+    private static func shakeHands(_ data: UnsafePointer<UInt8>, _ size: Int) {
+        let fingerprint = [UInt8](repeating: 1, count: Int(CM_FINGERPRINT_SIZE))
+        let server = cm_dtls_open(
+            certificate, fingerprint,
+            { _, data, size in holds(data != nil && size <= Int(CM_DTLS_MTU), "a datagram fits") }, nil)
+        guard let server else { return }
+        let first = size / 2
+        for state in [
+            cm_dtls_receive(server, data, size), cm_dtls_receive(server, data, first),
+            cm_dtls_receive(server, data + first, size - first), cm_dtls_tick(server),
+        ] {
+            holds(state != CM_DTLS_DONE, "nobody is let in without a certificate")
+        }
+        cm_dtls_close(server)
+    }
 
     /// Rewrites a packet, which must be one again.
     private static func forward(_ rtp: inout cm_rtp, _ data: UnsafePointer<UInt8>) {
