@@ -151,7 +151,7 @@ let package = Package(
             name: "CMediaNode", dependencies: ["CMedia"], path: "Shared/CMediaNode", cSettings: mediaSettings,
             linkerSettings: ["srtp2", "ssl", "crypto"].map { .linkedLibrary($0) }),
         .target(
-            name: "MediaLogic", dependencies: ["SignalingProtocol"], path: "Services/Media/Logic",
+            name: "MediaLogic", dependencies: ["ClusterState", "SignalingProtocol"], path: "Services/Media/Logic",
             swiftSettings: strict),
         .target(name: "SignalingProtocol", path: "Shared/SignalingProtocol", swiftSettings: strict),
         .target(
@@ -297,7 +297,7 @@ let package = Package(
             unitTests("ServiceMetrics"),
             unitTests("GatewayAPILogic", ["SignalingProtocol", "SignalingWire"]),
             unitTests("GatewayAPIServer", ["GatewayAPILogic", "TestKit"]),
-            unitTests("GatewayLogic", ["SignalingProtocol", "SignalingTokens", "SignalingWire"]),
+            unitTests("GatewayLogic", ["ClusterState", "SignalingProtocol", "SignalingTokens", "SignalingWire"]),
             unitTests(
                 "GatewayServer",
                 [

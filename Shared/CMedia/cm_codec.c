@@ -2,7 +2,6 @@
 #include "cm_codec.h"
 
 enum {
-	NAL_IDR = 5,
 	NAL_SPS = 7,
 	NAL_STAP_A = 24,
 	NAL_STAP_B = 25,
@@ -66,7 +65,8 @@ bool cm_vp8_read(struct cm_vp8 *vp8, const uint8_t *payload, size_t size)
 
 static bool begins_key(uint8_t nal)
 {
-	return (nal & 0x1F) == NAL_IDR || (nal & 0x1F) == NAL_SPS;
+	/* An IDR slice alone may need parameters that were sent before, which a new receiver does not have. */
+	return (nal & 0x1F) == NAL_SPS;
 }
 
 bool cm_h264_is_key(const uint8_t *payload, size_t size)

@@ -5,7 +5,7 @@
 #include "cm_rtcp.h"
 
 enum {
-	/* RFC 3550, appendix A.1: a greater step is a new beginning. */
+	/* RFC 3550, appendix A.1: a greater step is a new beginning, if the next packet follows it. */
 	MAX_STEP = 3000,
 };
 
@@ -70,9 +70,16 @@ bool cm_reception_put(struct cm_reception *reception, const struct cm_rtp *rtp, 
 	}
 	step = cm_ahead16(rtp->sequence, reception->highest);
 	if (step >= MAX_STEP || step <= -MAX_STEP) {
+		/* One stray packet changes nothing; a source that begins anew sends the next one too. */
+		if (!reception->has_expected || rtp->sequence != reception->expected) {
+			reception->has_expected = true;
+			reception->expected = (uint16_t)(rtp->sequence + 1);
+			return true;
+		}
 		begin(reception, rtp->sequence);
 		return false;
 	}
+	reception->has_expected = false;
 	if (step <= 0) {
 		/* What comes twice counts once. */
 		if (cm_reception_recovered(reception, rtp->sequence))
@@ -142,6 +149,7 @@ void cm_reception_report(struct cm_reception *reception, struct cm_report_block 
 static bool ask(struct cm_key_request *request, uint64_t now)
 {
 	request->has_asked = true;
+	request->is_answered = false;
 	request->asked = now;
 	request->sent++;
 	return true;
@@ -160,8 +168,10 @@ bool cm_key_wish(struct cm_key_request *request, uint64_t now)
 
 bool cm_key_poll(struct cm_key_request *request, uint64_t now)
 {
-	/* A wish that was suppressed may wait for the interval only. */
-	if (!request->is_wanted || now - request->asked < CM_PLI_REPEAT)
+	/* The key frame of the last request is on its way, or lost. If it has come, the wish is a later one that was suppressed. */
+	uint64_t wait = request->is_answered ? CM_PLI_INTERVAL : CM_PLI_REPEAT;
+
+	if (!request->is_wanted || now - request->asked < wait)
 		return false;
 	return ask(request, now);
 }
@@ -169,4 +179,5 @@ bool cm_key_poll(struct cm_key_request *request, uint64_t now)
 void cm_key_arrived(struct cm_key_request *request)
 {
 	request->is_wanted = false;
+	request->is_answered = true;
 }

@@ -29,7 +29,9 @@ struct cm_vp8 {
 /* Reads the payload of a VP8 packet. False when it is too short for what it says. */
 bool cm_vp8_read(struct cm_vp8 *vp8, const uint8_t *payload, size_t size);
 
-/* Whether this payload begins a key frame: its sequence parameter set, or a slice of an IDR picture. */
+/* Whether this payload begins a key frame that a receiver can begin with: its sequence parameter set, as a packet, within one, or as
+ * the first fragment. Slices of an IDR picture without one do not count; encoders that send parameters only once are asked for key
+ * frames in vain. */
 bool cm_h264_is_key(const uint8_t *payload, size_t size);
 
 #endif

@@ -12,7 +12,9 @@ enum {
 	CM_NACK_AFTER = 20000,
 	/* A missing packet is asked for once in a round trip, and never more often than this. */
 	CM_NACK_MIN_PACE = 20000,
+	/* The least time from one request for a key frame to the next. */
 	CM_PLI_INTERVAL = 500000,
+	/* When a request that no key frame has answered is repeated. */
 	CM_PLI_REPEAT = 1000000,
 };
 
@@ -25,6 +27,9 @@ struct cm_missing {
 /* The reception of one source: what is missing, and the numbers of receiver reports (RFC 3550, appendix A). All zero: nothing yet. */
 struct cm_reception {
 	bool has_begun;
+	/* A packet came from far off: the number that would follow it. */
+	bool has_expected;
+	uint16_t expected;
 	uint16_t highest;
 	uint32_t cycles, base;
 	uint64_t received, received_before, expected_before;
@@ -38,7 +43,8 @@ struct cm_reception {
 };
 
 /* Counts a packet. Returns false when so much is missing that retransmissions do not help: everything missing was forgotten, and a
- * key frame is needed. */
+ * key frame is needed. A packet 3000 numbers or more off is not counted, and changes nothing, unless the next one of that kind follows
+ * it: then the source has begun anew. */
 bool cm_reception_put(struct cm_reception *reception, const struct cm_rtp *rtp, uint32_t clock_rate, uint64_t now);
 
 /* The packets to ask for now, in order. Returns how many. Sets `has_lost` when one was given up after CM_NACK_TRIES. */
@@ -55,15 +61,19 @@ void cm_reception_report(struct cm_reception *reception, struct cm_report_block 
 /* Asks one source for key frames, for whatever reason and for any number of receivers. All zero: nobody wants one. */
 struct cm_key_request {
 	bool is_wanted, has_asked;
+	/* A key frame was forwarded after the last request. */
+	bool is_answered;
 	uint64_t asked;
 	uint64_t wishes, sent, suppressed;
 };
 
-/* Wishes a key frame. True: ask for it now. */
+/* Wishes a key frame. True: ask for it now. False: less than CM_PLI_INTERVAL has passed since the last request; cm_key_poll asks when
+ * the wish is still there. */
 bool cm_key_wish(struct cm_key_request *request, uint64_t now);
-/* To be called now and then. True: ask again, because no key frame came. */
+/* To be called now and then, at least every 10 ms for a picture without delay. True: ask now, because no key frame came within
+ * CM_PLI_REPEAT of the last request; or because one came, somebody has wished another one since, and CM_PLI_INTERVAL is over. */
 bool cm_key_poll(struct cm_key_request *request, uint64_t now);
-/* A key frame was forwarded. */
+/* A key frame was forwarded, to all who wished one until now. */
 void cm_key_arrived(struct cm_key_request *request);
 
 #endif

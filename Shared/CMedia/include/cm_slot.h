@@ -87,7 +87,8 @@ void cm_slot_init(
 	struct cm_slot *slot, uint32_t ssrc, uint32_t rtx_ssrc, uint32_t clock_rate, bool is_audio, uint64_t random);
 
 /* Gives the slot another source; `codec` is the index of the receiver's payload type. The next packet that is sent continues the
- * slot's numbers. */
+ * slot's numbers; what the source numbered lower is too old from then on. For video that is the first packet of a key frame, and
+ * what cm_ring_next lists behind it is to be written next: these packets have overtaken it. */
 void cm_slot_switch(struct cm_slot *slot, uint32_t uid, uint32_t source_ssrc, uint8_t codec);
 /* Takes the source away. */
 void cm_slot_clear(struct cm_slot *slot);

@@ -129,6 +129,8 @@ private final class MediaStream {
     private let slot = UnsafeMutablePointer<cm_slot>.allocate(capacity: 1)
     private let arrivals = UnsafeMutablePointer<cm_arrivals>.allocate(capacity: 1)
     private let reception = UnsafeMutablePointer<cm_reception>.allocate(capacity: 1)
+    /// Made with the first switch: clearing 780 KB takes longer than all else.
+    private var ring: UnsafeMutablePointer<cm_ring>?
     private var format = cm_format()
     private var out = [UInt8](repeating: 0, count: 1500)
     private let noPayload: [UInt8] = [0]
@@ -148,6 +150,7 @@ private final class MediaStream {
         slot.deallocate()
         arrivals.deallocate()
         reception.deallocate()
+        ring?.deallocate()
     }
 
     func run(_ bytes: [UInt8]) {
@@ -157,7 +160,7 @@ private final class MediaStream {
             // Most packets come more or less in their order.
             if act & 1 != 0 { sequence = UInt16(truncatingIfNeeded: index) &+ sequence % 8 }
             now += UInt64(bytes[start + 2]) * (act & 2 == 0 ? 100 : 10_000)
-            if act == 4 { cm_slot_switch(slot, 1, 9, 0) }
+            if act == 4 { change() }
             _ = cm_arrivals_put(arrivals, sequence, now)
             receive(sequence)
             if act == 6 { report(capacity: Int(bytes[start + 2]) * 5) }
@@ -165,16 +168,33 @@ private final class MediaStream {
         report(capacity: 1500)
     }
 
+    /// Gives the slot a source anew.
+    private func change() {
+        cm_slot_switch(slot, 1, 9, 0)
+        if ring != nil { return }
+        let made = UnsafeMutablePointer<cm_ring>.allocate(capacity: 1)
+        // As a value it would not fit on the stack.
+        UnsafeMutableRawPointer(made).initializeMemory(as: UInt8.self, repeating: 0, count: MemoryLayout<cm_ring>.size)
+        ring = made
+    }
+
     private func receive(_ sequence: UInt16) {
         var rtp = cm_rtp()
         rtp.ssrc = 9
         rtp.sequence = sequence
         rtp.timestamp = UInt32(sequence) * 960
-        var count = 0
-        if cm_slot_write(slot, &rtp, noPayload, &format, now, &out, out.count, &count) == CM_SENT {
-            // No step is greater than half of the numbers.
-            last += Int(Int16(bitPattern: (UInt16(out[2]) << 8 | UInt16(out[3])) &- UInt16(truncatingIfNeeded: last)))
-            holds(sent.insert(last).inserted, "no number is sent twice")
+        _ = cm_ring_put(ring, sequence, noPayload, 1, now)
+        let isFirst = slot.pointee.is_first
+        if forward(&rtp), isFirst {
+            var listed = 0
+            while let kept = cm_ring_next(ring, rtp.sequence, now) {
+                listed += 1
+                holds(listed < 2 * Int(CM_RING_PACKETS), "a ring is listed once")
+                rtp.sequence = kept.pointee.sequence
+                rtp.timestamp = UInt32(rtp.sequence) * 960
+                _ = forward(&rtp)
+            }
+            rtp.sequence = sequence
         }
         _ = cm_reception_put(reception, &rtp, 48_000, now)
         var missing = [UInt16](repeating: 0, count: Int(CM_MISSING))
@@ -183,6 +203,17 @@ private final class MediaStream {
             cm_reception_nack(reception, 30_000, now, &missing, &hasLost) <= UInt32(CM_MISSING), "losses are bounded")
         var block = cm_report_block()
         cm_reception_report(reception, &block)
+    }
+
+    /// Whether the slot has sent it.
+    private func forward(_ rtp: inout cm_rtp) -> Bool {
+        var count = 0
+        let verdict = cm_slot_write(slot, &rtp, noPayload, &format, now, &out, out.count, &count)
+        guard verdict == CM_SENT else { return false }
+        // No step is greater than half of the numbers.
+        last += Int(Int16(bitPattern: (UInt16(out[2]) << 8 | UInt16(out[3])) &- UInt16(truncatingIfNeeded: last)))
+        holds(sent.insert(last).inserted, "no number is sent twice")
+        return true
     }
 
     private func report(capacity: Int) {

@@ -46,8 +46,10 @@ import Testing
 
     @Test func h264KeyFrames() {
         func isKey(_ payload: [UInt8]) -> Bool { cm_h264_is_key(payload, payload.count) }
-        #expect(isKey([0x65, 1, 2]))
         #expect(isKey([0x67, 1, 2]))
+        // An IDR slice without the parameters is nothing that a new receiver could begin with.
+        #expect(!isKey([0x65, 1, 2]))
+        #expect(!isKey([24, 0, 2, 0x68, 1, 0, 2, 0x65, 1]))
         #expect(!isKey([0x41, 1, 2]))
         #expect(!isKey([0x68, 1]))
         #expect(!isKey([]))
@@ -55,15 +57,16 @@ import Testing
         #expect(isKey([24, 0, 2, 9, 0xF0, 0, 3, 0x67, 1, 2]))
         #expect(!isKey([24, 0, 2, 9, 0xF0, 0, 3, 0x68, 1, 2]))
         // STAP-B has two more bytes.
-        #expect(isKey([25, 0, 7, 0, 2, 0x65, 1]))
+        #expect(isKey([25, 0, 7, 0, 2, 0x67, 1]))
         // Lengths that contradict the packet.
-        #expect(!isKey([24, 0, 9, 0x65, 1]))
-        #expect(!isKey([24, 0, 0, 0x65, 1]))
+        #expect(!isKey([24, 0, 9, 0x67, 1]))
+        #expect(!isKey([24, 0, 0, 0x67, 1]))
         #expect(!isKey([24, 0]))
         #expect(!isKey([24]))
         // FU-A: the first fragment only.
-        #expect(isKey([28, 0x85, 1]))
-        #expect(!isKey([28, 0x05, 1]))
+        #expect(isKey([28, 0x87, 1]))
+        #expect(!isKey([28, 0x07, 1]))
+        #expect(!isKey([28, 0x85, 1]))
         #expect(!isKey([28, 0x81, 1]))
         #expect(!isKey([28]))
     }

@@ -74,10 +74,30 @@ import Testing
         scene.now += 1_000_000
         #expect(scene.nack().asked == [])
         #expect(scene.put(5 + UInt16(CM_MISSING)))
-        // A source that begins anew.
-        #expect(!scene.put(40_000))
-        #expect(scene.put(40_001))
-        #expect(scene.report().sequence == 40_001)
+    }
+
+    @Test func aPacketFromFarOffIsABeginningOnlyWhenTheNextFollows() {
+        let scene = Scene()
+        scene.put(1)
+        scene.put(3)
+        // Strays, one by one: nothing is forgotten, nothing is counted.
+        for stray: UInt16 in [40_000, 40_002, 50_000] {
+            #expect(scene.put(stray))
+            #expect(scene.put(3))
+        }
+        #expect(scene.put(40_000))
+        #expect(scene.put(4))
+        #expect(scene.put(40_001), "another packet came between")
+        scene.now += UInt64(CM_NACK_AFTER)
+        #expect(scene.nack().asked == [2])
+        #expect(scene.report().sequence == 4)
+        // A source that begins anew, with lower numbers or higher ones.
+        #expect(scene.put(30_000))
+        #expect(!scene.put(30_001), "all that was missing is forgotten")
+        #expect(scene.put(30_002))
+        #expect(scene.nack().asked == [])
+        let report = scene.report()
+        #expect(report.sequence == 30_002 && report.lost == 0)
     }
 
     @Test func reportsCountLosses() {
@@ -133,5 +153,21 @@ import Testing
         cm_key_arrived(request.pointer)
         #expect(!cm_key_poll(request.pointer, 9_000_000))
         #expect(request.pointer.pointee.sent == 4)
+    }
+
+    @Test func aSecondViewerWaitsForTheIntervalOnly() {
+        let request = Kept<cm_key_request>()
+        #expect(cm_key_wish(request.pointer, 1000))
+        cm_key_arrived(request.pointer)
+        #expect(!cm_key_wish(request.pointer, 201_000))
+        #expect(!cm_key_poll(request.pointer, 500_999))
+        #expect(cm_key_poll(request.pointer, 501_000), "that request's key frame came before the wish")
+        // This one is not answered: repeated each second, whoever wishes.
+        #expect(!cm_key_wish(request.pointer, 701_000))
+        #expect(!cm_key_poll(request.pointer, 1_500_999))
+        #expect(cm_key_poll(request.pointer, 1_501_000))
+        // A key frame that nobody asked for answers as well.
+        cm_key_arrived(request.pointer)
+        #expect(!cm_key_poll(request.pointer, 9_000_000))
     }
 }

@@ -47,4 +47,50 @@ import Testing
         #expect(listed(1_000_000) == [])
         #expect(!cm_recent_put(recent.pointer, 1, [UInt8](repeating: 0, count: 1501), 1501, 0))
     }
+
+    @Test func whatWasSaidIsForgotten() {
+        let recent = Kept<cm_recent>()
+        for sequence: UInt16 in 1...3 { #expect(cm_recent_put(recent.pointer, sequence, [77], 1, 1000)) }
+        cm_recent_clear(recent.pointer)
+        var list = [UnsafePointer<cm_kept>?](repeating: nil, count: Int(CM_RECENT_PACKETS))
+        #expect(cm_recent_list(recent.pointer, 1000, &list) == 0)
+        #expect(withUnsafeBytes(of: recent.pointer.pointee) { $0.allSatisfy { $0 == 0 } }, "its bytes too")
+        #expect(cm_recent_put(recent.pointer, 9, [1], 1, 1000))
+        #expect(cm_recent_list(recent.pointer, 1000, &list) == 1 && list[0]?.pointee.sequence == 9)
+    }
+
+    /// The numbers of all packets behind one.
+    private func following(_ sequence: UInt16, in ring: Kept<cm_ring>, _ now: UInt64 = 10) -> [UInt16] {
+        var numbers: [UInt16] = []
+        var last = sequence
+        while let kept = cm_ring_next(ring.pointer, last, now) {
+            last = kept.pointee.sequence
+            numbers.append(last)
+        }
+        return numbers
+    }
+
+    @Test func whatFollowsAPacketIsListed() {
+        let ring = Kept<cm_ring>()
+        #expect(following(0, in: ring) == [])
+        for sequence: UInt16 in [65_530, 65_531, 65_535, 0, 2, 65_533, 1] {
+            #expect(cm_ring_put(ring.pointer, sequence, [1], 1, 10))
+        }
+        #expect(following(65_531, in: ring) == [65_533, 65_535, 0, 1, 2])
+        #expect(following(2, in: ring) == [] && following(40, in: ring) == [])
+        #expect(following(65_531, in: ring, 11 + UInt64(CM_RING_AGE)) == [], "all too old")
+        // As far back as the ring goes, and no further.
+        for sequence: UInt16 in 3..<1000 { #expect(cm_ring_put(ring.pointer, sequence, [1], 1, 10)) }
+        #expect(following(600 - UInt16(CM_RING_PACKETS), in: ring) == Array(488...999))
+        #expect(following(500, in: ring) == Array(501...999))
+        // A source that begins anew with lower numbers.
+        for sequence: UInt16 in 60_000...60_002 { #expect(cm_ring_put(ring.pointer, sequence, [1], 1, 10)) }
+        #expect(following(60_000, in: ring) == [60_001, 60_002])
+    }
+
+    @Test func withoutARingNothingIsKept() {
+        #expect(!cm_ring_put(nil, 1, [1], 1, 10))
+        #expect(cm_ring_find(nil, 1, 10) == nil)
+        #expect(cm_ring_next(nil, 0, 10) == nil)
+    }
 }

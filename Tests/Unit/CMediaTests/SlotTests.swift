@@ -216,6 +216,30 @@ import Testing
         #expect(resent > forwarded / 5)
     }
 
+    @Test func whatOvertookTheFirstPacketIsSentAfterIt() throws {
+        let scene = Scene(clock: 90_000, isAudio: false)
+        let ring = Kept<cm_ring>()
+        scene.take(uid: 7, codec: 1)
+        func packet(_ number: UInt16) -> Packet { Packet(sequence: number, timestamp: 5, payload: [UInt8(number)]) }
+        // Of the key frame 10...13 the first packet comes last, and 12 is lost; the slot waits for it.
+        for number: UInt16 in [8, 9, 11, 13, 10] {
+            let bytes = packet(number).bytes
+            #expect(cm_ring_put(ring.pointer, number, bytes, bytes.count, scene.now))
+        }
+        let first = try #require(header(scene.write(packet(10)).bytes))
+        var last: UInt16 = 10
+        var sent: [UInt16] = []
+        while let kept = cm_ring_next(ring.pointer, last, scene.now) {
+            last = kept.pointee.sequence
+            let rtp = try #require(header(scene.write(packet(last)).bytes))
+            sent.append(rtp.sequence &- first.sequence)
+        }
+        #expect(sent == [1, 3])
+        #expect(scene.resend(first.sequence &+ 3, of: packet(13)).verdict == CM_SENT)
+        #expect(scene.sent(12, 5)?.sequence == first.sequence &+ 2, "in its place, when it comes")
+        #expect(scene.sent(14)?.sequence == first.sequence &+ 4)
+    }
+
     @Test func audioIsNotSentAgain() {
         let scene = Scene()
         let packet = Packet(sequence: 1)

@@ -59,6 +59,12 @@ import Testing
         // No packets are silence too, after the longest frame.
         #expect(cm_speaker_level(speaker.pointer, 1_370_000) == falling)
         #expect(cm_speaker_level(speaker.pointer, 3_000_000) < -95)
+        // However long the silence was, a rise begins at -60; below that, all is silence.
+        cm_speaker_put(speaker.pointer, 20, 6_000_000)
+        #expect(cm_speaker_level(speaker.pointer, 6_000_000) > Float(CM_ENTER_LEVEL), "the first packet of speech")
+        cm_speaker_put(speaker.pointer, 127, 8_000_000)
+        cm_speaker_put(speaker.pointer, 90, 8_020_000)
+        #expect(cm_speaker_level(speaker.pointer, 8_020_000) <= -60)
         // A level that is no level.
         cm_speaker_put(speaker.pointer, 255, 9_000_000)
         #expect(cm_speaker_level(speaker.pointer, 9_000_000) >= -127)
@@ -149,6 +155,54 @@ import Testing
         #expect(scene.selection.pointer.pointee.challenger != nil)
         #expect(cm_selection_drop(scene.selection.pointer, scene.speakers[0].pointer) == -1)
         #expect(scene.selection.pointer.pointee.challenger == nil)
+    }
+
+    @Test func challengersWhoCrossEachOtherDoNotWaitForever() {
+        let scene = Scene(slots: 1, speakers: 3)
+        scene.levels = [50, nil, nil]
+        scene.run(milliseconds: 2000)
+        var taken: (speaker: Int, after: Int)?
+        // They take turns in being the louder one, with each packet.
+        for turn in 1...10 where taken == nil {
+            let level: UInt8 = turn == 1 ? 20 : turn == 2 ? 18 : 0
+            scene.levels = turn % 2 == 0 ? [nil, level, nil] : [nil, nil, level]
+            for first in scene.run(milliseconds: 20) { taken = (first.speaker, turn * 20) }
+        }
+        #expect(taken?.after == 60)
+        // A challenger who is silent again is no reason for another one to wait less.
+        let other = Scene(slots: 1, speakers: 3)
+        other.levels = [50, nil, nil]
+        other.run(milliseconds: 2000)
+        other.levels = [50, 10, nil]
+        other.run(milliseconds: 20)
+        other.levels = [50, nil, nil]
+        other.run(milliseconds: 800)
+        other.levels = [50, nil, 10]
+        #expect(other.run(milliseconds: 200).map(\.after) == [60])
+    }
+
+    @Test func nothingOfTheHoldersIsReadForThoseWhoAreQuiet() {
+        let scene = Scene(slots: 2, speakers: 3)
+        scene.levels = [20, 20, nil]
+        scene.run(milliseconds: 2000)
+        // The holder of slot 0 has left, without a packet; the other one's packets, and those of who is quiet, do not look at it.
+        scene.levels = [nil, 20, 70]
+        scene.run(milliseconds: 4000)
+        #expect(scene.heard == [0, 1])
+        scene.levels[2] = 20
+        #expect(scene.run(milliseconds: 20).map(\.slot) == [0])
+        #expect(scene.heard == [2, 1])
+    }
+
+    @Test func whoIsSilentForTwoSecondsLeavesWithItsNextPacket() {
+        let scene = Scene(slots: 2, speakers: 1)
+        scene.levels = [20]
+        scene.run(milliseconds: 2000)
+        scene.levels = [80]
+        scene.run(milliseconds: 2000)
+        #expect(scene.heard == [0, nil])
+        scene.run(milliseconds: 1000)
+        #expect(scene.heard == [nil, nil])
     }
 
     @Test func ofTwoChallengersTheLouderOneIsHeard() {

@@ -45,12 +45,56 @@ import Testing
         offer.sections[3].direction = "inactive"
         #expect(try judge(offer).sections.map(\.role) == [.uplink, .none, .slot(0), .none, .none])
         offer.audio = ["a=rtpmap:111 opus/48000"]
-        #expect(failure(offer) == .unsuitable(.nothing))
+        #expect(failure(offer) == .unsuitable(.codecs))
         offer = Offer()
         // Two sections that are no media of ours are none of our business, whatever their transport.
         let more = "m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\na=mid:5\r\nm=video 0 RTP/AVP 96\r\n"
         let sections = try MediaOffer(offer.text() + more, audioSlots: 6, videoSlots: 9).sections
         #expect(sections.suffix(2).map(\.role) == [.none, .none])
+    }
+
+    @Test func mediaInNoCodecOfOursIsUnsupported() {
+        var offer = Offer()
+        offer.sections = [("audio", "sendonly", [])]
+        offer.bundle = "0"
+        offer.audio = ["a=rtpmap:0 PCMU/8000"]
+        #expect(failure(offer) == .unsuitable(.codecs))
+        #expect(failure(offer)?.refusal == .unsupportedMedia)
+        #expect(failure(offer)?.refusal.code == 4)
+        // A codec of ours that the peer neither sends nor wants is another matter.
+        offer = Offer()
+        offer.sections = [("audio", "inactive", [])]
+        offer.bundle = "0"
+        #expect(failure(offer) == .unsuitable(.nothing))
+        #expect(failure(offer)?.refusal == .badOffer && failure(offer)?.refusal.code == 2)
+        #expect(SDPError.tooLarge.refusal == .badOffer && SDPError.malformed(line: 1).refusal == .badOffer)
+    }
+
+    @Test func checksNeedCredentials() {
+        func changed(_ from: String, _ to: String) -> Offer {
+            var offer = Offer()
+            offer.transport = offer.transport.map { $0.replacing(from, with: to) }
+            return offer
+        }
+        let (name, password) = ("ice-ufrag:abcd", "ice-pwd:aaaaaaaaaaaaaaaaaaaaaaaa")
+        for offer in [
+            changed(name, "x"), changed(password, "x"), changed(name, "ice-ufrag:abc"), changed(name, "ice-ufrag:ab-d"),
+            changed(password, "ice-pwd:" + String(repeating: "a", count: 21)),
+            changed(password, "ice-pwd:" + String(repeating: "a", count: 257)),
+        ] {
+            #expect(failure(offer) == .unsuitable(.ice))
+            #expect(failure(offer)?.refusal == .badOffer)
+        }
+        #expect(failure(changed(name, "ice-ufrag:" + String(repeating: "+/", count: 128))) == nil)
+        // Once for all sections: for the session, or in the first section of the bundle.
+        var offer = changed(name, "x")
+        offer.head.append("a=ice-ufrag:abcd")
+        #expect(failure(offer) == .unsuitable(.ice), "both in one place")
+        offer.head.append("a=" + password)
+        #expect(failure(offer) == nil)
+        offer = changed(name, "x")
+        offer.sections[0].lines = ["a=" + name]
+        #expect(failure(offer) == nil)
     }
 
     @Test func unsuitableOffers() {
@@ -115,10 +159,16 @@ import Testing
         #expect(answer.bundles == [["0", "1", "2"]])
     }
 
-    @Test func layersAreAccepted() throws {
+    @Test func layersAreNotAccepted() throws {
         var offer = Offer()
-        offer.sections[1].lines = ["a=rid:q send", "a=rid:h send", "a=simulcast:send q;h"]
-        let text = Self.answer.text(to: try judge(offer))
-        #expect(text.contains("a=rid:q recv\r\na=rid:h recv\r\na=simulcast:recv q;h\r\n"))
+        offer.sections[1].lines = [
+            "a=rid:q send", "a=rid:h send", "a=simulcast:send q;h",
+            "a=extmap:10 urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id",
+            "a=extmap:11 urn:ietf:params:rtp-hdrext:sdes:repaired-rtp-stream-id",
+        ]
+        let judged = try judge(offer)
+        #expect(judged.sections[1].role == .uplink)
+        let text = Self.answer.text(to: judged)
+        #expect(!text.contains("rid") && !text.contains("simulcast") && !text.contains("rtp-stream-id"))
     }
 }

@@ -10,6 +10,18 @@ import Testing
         return MediaRoster(bounds: bounds, clock: 1000, known: known)
     }
 
+    @Test func theNumberNeverFalls() throws {
+        var before = roster()
+        for number in UInt32(1)...5 {
+            _ = try before.join(uid: number, pid: "p\(number)", call: "x", flags: [], now: 0)
+        }
+        // The clock of another master is behind, or ahead.
+        #expect(MediaRoster(clock: 900, stored: before.n).n == 1006)
+        #expect(MediaRoster(clock: 1005, stored: before.n).n == 1006)
+        #expect(MediaRoster(clock: 2000, stored: before.n).n == 2000)
+        #expect(MediaRoster(clock: 2000).n == 2000)
+    }
+
     @Test func joinsAndLeavesAreCounted() throws {
         var roster = roster()
         #expect(

@@ -61,6 +61,41 @@ import Testing
         #expect(failure("v=0\nm=video 9 X \(formats)") == .malformed(line: 2))
     }
 
+    @Test func anOfferOfABrowserWithAllSlotsIsRead() throws {
+        // As many lines as that of a browser whose codecs were not narrowed.
+        var offer = Offer()
+        offer.sections =
+            [("audio", "sendonly", []), ("video", "sendonly", [])]
+            + [(kind: String, direction: String, lines: [String])](repeating: ("audio", "recvonly", []), count: 6)
+            + [(kind: String, direction: String, lines: [String])](repeating: ("video", "recvonly", []), count: 9)
+        offer.bundle = (0..<17).map(String.init).joined(separator: " ")
+        offer.video += [String](repeating: "a=rtcp-fb:104 goog-remb", count: 130)
+        let text = offer.text()
+        #expect((1700...2200).contains(text.utf8.count { $0 == UInt8(ascii: "\n") }))
+        #expect(text.utf8.count < SDPBounds.bytes)
+        #expect(try MediaOffer(text, audioSlots: 6, videoSlots: 9).sections.allSatisfy { $0.role != .none })
+    }
+
+    @Test func linesAreBytes() throws {
+        // A mark that would join the character before it, and a line end within a line.
+        #expect(try SDPDescription("v=0\r\ns=\u{301}a\r\na=setup:\u{301}x\r\n").setup == "\u{301}x")
+        #expect(failure("v=0\ns=-\rx\n") == .malformed(line: 2))
+        #expect(failure("v=0\ns=-\r\r\n") == .malformed(line: 2))
+    }
+
+    @Test func payloadTypesThatLookLikeRTCPAreNotOurs() throws {
+        let types = "m=audio 9 UDP/TLS/RTP/SAVPF 63 64 95 96\n"
+        let maps = "a=rtpmap:64 opus/48000/2\na=rtpmap:96 opus/48000/2\n"
+        let section = try SDPDescription("v=0\n" + types + maps).sections[0]
+        #expect(section.codecs.map(\.payloadType) == [63, 96])
+        #expect(section.formats == ["63", "64", "95", "96"])
+        // The first Opus of an offer is not taken when it is one of these.
+        var offer = Offer()
+        offer.audio.append("a=rtpmap:72 opus/48000/2")
+        let text = offer.text().replacing("SAVPF 111 0", with: "SAVPF 72 111 0")
+        #expect(try MediaOffer(text, audioSlots: 6, videoSlots: 9).sections[0].payloadTypes.opus == 111)
+    }
+
     @Test func linesThatCannotBeReadAreNamed() {
         for line in [
             "", "x", "=", "a", "a:x", "m=audio", "m=audio 9 X", "m=audio x UDP 0", "m=audio 70000 UDP 0", "a=\u{1}",

@@ -1,3 +1,4 @@
+import ClusterState
 package import SignalingProtocol
 
 /// Where those gather who ask discovery for the gateways of a channel or an app: at the few gateways that ``GatewayRanking`` puts

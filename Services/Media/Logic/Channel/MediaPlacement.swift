@@ -1,3 +1,5 @@
+import ClusterState
+
 /// Where a channel lives. Times are milliseconds of the Redis clock.
 package enum MediaPlacement {
     /// How long a node holds a channel, and its own lease, without renewing them.
@@ -34,32 +36,28 @@ package enum MediaPlacement {
         }
     }
 
-    /// Places a channel: with its holder while it holds it, else with the better of two random nodes.
+    /// Places a channel: with its holder while it holds it, else with the first node of the channel's order
+    /// (``ClusterState/RendezvousRanking``) that takes channels.
+    ///
+    /// So all gateways choose the same node, and if Redis comes back empty, a running call's node is chosen again as long as it
+    /// lives and takes channels.
     /// - Parameters:
+    ///   - channel: names the channel among all of the cluster: the app and the channel's name.
     ///   - avoid: nodes that the client could not reach; they are taken when there is no other. A holder is never avoided: the
     ///     channel is where the others are.
     ///   - pick: a random number below its argument.
     /// - Returns: nil when no node takes channels.
     package static func place(
-        holding: Holding?, nodes: [Node], avoid: Set<String> = [], now: Int64,
-        pick: (Int) -> Int = { Int.random(in: 0..<$0) }
+        channel: String, holding: Holding?, nodes: [Node], avoid: Set<String> = [], now: Int64
     ) -> Holding? {
         if let holding, holding.until > now { return holding }
         let open = nodes.filter { $0.until > now && !$0.isDraining && $0.load < 1000 }
         let reachable = open.filter { !avoid.contains($0.id) }
-        guard let node = better(of: reachable.isEmpty ? open : reachable, pick: pick) else { return nil }
+        let candidates = reachable.isEmpty ? open : reachable
+        guard let node = RendezvousRanking(candidates, name: \.id).best(1, for: channel).first else { return nil }
         // A first epoch is the clock, so that epochs do not fall if Redis comes back empty.
         let epoch = max((holding?.epoch ?? 0) + 1, holding == nil ? UInt64(max(0, now)) : 0)
         return Holding(node: node.id, epoch: epoch, until: now + lease)
-    }
-
-    /// Two random ones are nearly as good as the best of all, and not all gateways choose the same.
-    private static func better(of nodes: [Node], pick: (Int) -> Int) -> Node? {
-        guard nodes.count > 1 else { return nodes.first }
-        let first = pick(nodes.count)
-        // Another one than the first.
-        let second = (first + 1 + pick(nodes.count - 1)) % nodes.count
-        return nodes[second].load < nodes[first].load ? nodes[second] : nodes[first]
     }
 }
 
@@ -83,17 +81,20 @@ package struct ChannelHold: Equatable, Sendable {
     /// Redis' answer to the request to hold the channel.
     package enum Answer: Equatable, Sendable {
         case held
-        /// The channel's epoch is higher than ours.
-        case taken(epoch: UInt64)
+        /// The channel's epoch is not ours.
+        case taken(epoch: UInt64, node: String)
         /// Redis has come back without the channel: it was written again, with our epoch.
         case restored
     }
 
-    package let epoch: UInt64
+    /// The id of this node.
+    package let node: String
+    package private(set) var epoch: UInt64
     package private(set) var state = State.asked
     private var emptySince: Int64?
 
-    package init(epoch: UInt64, now: Int64) {
+    package init(node: String, epoch: UInt64, now: Int64) {
+        self.node = node
         self.epoch = epoch
         emptySince = now
     }
@@ -111,11 +112,16 @@ package struct ChannelHold: Equatable, Sendable {
         guard state != .lost else { return false }
         switch answer {
         case .held, .restored: state = .held(until: asked + MediaPlacement.lease)
-        case .taken(let other):
+        case .taken(let other, let holder):
             // An answer from before our epoch was written is no news.
             guard other > epoch else { return false }
-            state = .lost
-            return true
+            guard holder == node else {
+                state = .lost
+                return true
+            }
+            // Redis came back empty, and the channel was placed with this node again: its participants notice nothing.
+            epoch = other
+            state = .held(until: asked + MediaPlacement.lease)
         }
         return false
     }

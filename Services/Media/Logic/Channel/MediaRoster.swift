@@ -23,12 +23,17 @@ package enum MediaLeaveReason: String, Sendable {
 package enum MediaRefusal: String, Error, Equatable, Sendable {
     case channelFull = "channel_full"
     case unknownParticipant = "unknown_participant"
+    case badOffer = "bad_offer"
+    /// Media, but in no codec that is forwarded.
+    case unsupportedMedia = "unsupported_media"
     case refused
 
     package var code: Int {
         switch self {
         case .channelFull: 17
         case .unknownParticipant: 3
+        case .badOffer: 2
+        case .unsupportedMedia: 4
         case .refused: 5
         }
     }
@@ -80,8 +85,8 @@ package struct MediaRoster: Sendable {
     }
 
     package let bounds: Bounds
-    /// The number of the last change. Begins at the Redis clock in microseconds, so that it never falls, whichever node the
-    /// channel is on.
+    /// The number of the last change. Begins at the Redis clock in microseconds, and above the number that the node before has
+    /// written: so it never falls, whichever node the channel is on, and however the clocks of two masters differ.
     package private(set) var n: UInt64
     private var members: [UInt32: Member] = [:]
     private var uids: [String: UInt32] = [:]
@@ -89,10 +94,11 @@ package struct MediaRoster: Sendable {
 
     /// - Parameters:
     ///   - clock: the Redis clock, in microseconds.
-    ///   - known: the members whom the node before has written to Redis.
-    package init(bounds: Bounds = Bounds(), clock: UInt64, known: [Member] = [], now: Int64 = 0) {
+    ///   - stored: the number that the node before has written to Redis; 0 for none.
+    ///   - known: the members whom it has written.
+    package init(bounds: Bounds = Bounds(), clock: UInt64, stored: UInt64 = 0, known: [Member] = [], now: Int64 = 0) {
         self.bounds = bounds
-        n = clock
+        n = max(stored + 1, clock)
         for var member in known.prefix(bounds.participants) {
             member.flags.insert(.absent)
             insert(member)

@@ -1,4 +1,6 @@
-/// The server's answer to a ``MediaOffer``: ICE-lite, passive in DTLS, one SSRC for each slot.
+/// The server's answer to a ``MediaOffer``: ICE-lite, passive in DTLS, one SSRC for each slot. Layers that are offered (rids) are not
+/// accepted, because nothing chooses among them: the peer sends one. A peer that is answered `transport-cc` is owed reports of
+/// arrivals every 100 ms, for its audio too.
 package struct MediaAnswer: Sendable {
     /// Where the server receives.
     package struct Candidate: Equatable, Sendable {
@@ -82,10 +84,6 @@ package struct MediaAnswer: Sendable {
         ]
         lines += candidateLines + ["a=end-of-candidates"]
         lines += codecLines(types, section) + extensionLines(section)
-        if section.role == .uplink, !offered.rids.isEmpty {
-            lines += offered.rids.map { "a=rid:\($0) recv" }
-            lines.append("a=simulcast:recv \(offered.rids.joined(separator: ";"))")
-        }
         if case .slot(let number) = section.role { lines += sourceLines(number, of: section) }
         return lines
     }
@@ -145,7 +143,6 @@ package struct MediaAnswer: Sendable {
                 switch name {
                 case .mid: true
                 case .level: section.role == .uplink && section.offered.kind == .audio
-                case .rid, .repairedRID: section.role == .uplink && !section.offered.rids.isEmpty
                 case .transportSequence: section.role == .uplink
                 case .sendTime: section.role != .uplink
                 }

@@ -39,8 +39,6 @@ package struct MediaOffer: Equatable, Sendable {
     package enum Extension: String, CaseIterable, Sendable {
         case level = "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
         case mid = "urn:ietf:params:rtp-hdrext:sdes:mid"
-        case rid = "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id"
-        case repairedRID = "urn:ietf:params:rtp-hdrext:sdes:repaired-rtp-stream-id"
         case transportSequence = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
         case sendTime = "http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time"
     }
@@ -52,14 +50,14 @@ package struct MediaOffer: Equatable, Sendable {
     package init(_ text: String, audioSlots: Int, videoSlots: Int) throws(SDPError) {
         let description = try SDPDescription(text)
         fingerprint = try Self.fingerprint(of: description)
-        let live = description.sections.filter { !$0.isRejected && $0.kind != .other }
+        let live = description.sections.filter(\.isLive)
         try Self.checkTransport(of: description, live: live)
         var slots: [SDPSection.Kind: Int] = [:]
         var senders: Set<SDPSection.Kind> = []
         for section in description.sections {
             var taken = Section(offered: section, role: .none)
             let payloadTypes = PayloadTypes(section)
-            if live.contains(section), !payloadTypes.all.isEmpty {
+            if section.isLive, !payloadTypes.all.isEmpty {
                 switch section.direction {
                 case .sendOnly, .sendRecv:
                     guard senders.insert(section.kind).inserted else { throw .unsuitable(.senders) }
@@ -76,7 +74,10 @@ package struct MediaOffer: Equatable, Sendable {
             if taken.role != .none { taken.payloadTypes = payloadTypes }
             sections.append(taken)
         }
-        guard sections.contains(where: { $0.role != .none }) else { throw .unsuitable(.nothing) }
+        guard sections.contains(where: { $0.role != .none }) else {
+            let hasCodecs = live.contains { !PayloadTypes($0).all.isEmpty }
+            throw .unsuitable(live.isEmpty || hasCodecs ? .nothing : .codecs)
+        }
     }
 
     /// One SHA-256 fingerprint, wherever it is repeated.
@@ -102,6 +103,9 @@ package struct MediaOffer: Equatable, Sendable {
         guard mids.count == live.count, Set(mids).count == mids.count,
             mids.isEmpty || description.bundles.contains(where: { Set(mids).isSubset(of: $0) })
         else { throw .unsuitable(.bundle) }
+        // The first section of a bundle speaks for all (RFC 8843, section 7.1.3).
+        guard let first = live.first else { return }
+        guard description.ice.areComplete || first.ice.areComplete else { throw .unsuitable(.ice) }
         for section in live {
             // The server is passive: it waits for the peer's handshake.
             switch section.setup ?? description.setup {
@@ -113,6 +117,11 @@ package struct MediaOffer: Equatable, Sendable {
             else { throw .unsuitable(.transport) }
         }
     }
+}
+
+extension SDPSection {
+    /// Whether this is audio or video that the peer wants to exchange.
+    fileprivate var isLive: Bool { !isRejected && kind != .other }
 }
 
 extension MediaOffer.PayloadTypes {

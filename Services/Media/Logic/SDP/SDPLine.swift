@@ -2,13 +2,13 @@
 package enum SDPBounds {
     /// The greatest description, in bytes.
     package static let bytes = 65_536
-    /// The lines of a description.
-    package static let lines = 1000
+    /// The lines of a description; a browser's with six audio and nine video slots has some 1,800.
+    package static let lines = 4000
     /// The media sections of a description.
     package static let sections = 64
 }
 
-/// Why a session description is refused; the reason of a call is `bad_offer` for all of them.
+/// Why a session description is refused; ``refusal`` is the reason that the call is answered with.
 package enum SDPError: Error, Equatable, Sendable {
     /// More than ``SDPBounds`` allow.
     case tooLarge
@@ -28,43 +28,65 @@ package enum SDPError: Error, Equatable, Sendable {
         case transport
         /// More than one section that sends audio, or video.
         case senders
+        /// No user name fragment or password of ICE.
+        case ice
+        /// Audio or video, but in no codec that this server forwards.
+        case codecs
         /// No section that this server could take.
         case nothing
     }
 }
 
+extension SDPError {
+    /// What the participant is told.
+    package var refusal: MediaRefusal {
+        switch self {
+        case .unsuitable(.codecs): .unsupportedMedia
+        case .tooLarge, .malformed, .unsuitable: .badOffer
+        }
+    }
+}
+
 /// One line of a description: a letter and a value.
 struct SDPLine: Equatable {
-    var type: Character
+    var type: UInt8
     var value: Substring
 
     /// Reads the lines of a description, which end with CR LF or LF.
     static func lines(of text: String) throws(SDPError) -> [SDPLine] {
+        var text = text
+        // Bytes are searched, not characters, whose bounds take long to find. Text of other languages is copied once for that.
+        text.makeContiguousUTF8()
         guard text.utf8.count <= SDPBounds.bytes else { throw .tooLarge }
         var lines: [SDPLine] = []
-        // A line feed after a carriage return is one character with it.
-        for line in text.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
+        for var line in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             // The last line ends too.
             if line.isEmpty && line.endIndex == text.endIndex { break }
             guard lines.count < SDPBounds.lines else { throw .tooLarge }
-            guard let type = line.first, line.dropFirst().first == "=",
-                line.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 9 })
+            if line.last == UInt8(ascii: "\r") { line.removeLast() }
+            guard let type = line.first, line.dropFirst().first == UInt8(ascii: "="),
+                line.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 9 })
             else { throw .malformed(line: lines.count + 1) }
-            lines.append(SDPLine(type: type, value: line.dropFirst(2)))
+            lines.append(SDPLine(type: type, value: Substring(line.dropFirst(2))))
         }
-        guard lines.first == SDPLine(type: "v", value: "0") else { throw .malformed(line: 1) }
+        guard lines.first == SDPLine(type: UInt8(ascii: "v"), value: "0") else { throw .malformed(line: 1) }
         return lines
     }
 }
 
 extension Substring {
-    /// The words between single spaces.
-    var words: [Substring] { split(separator: " ") }
+    /// The words between spaces.
+    var words: [Substring] { parts(between: " ") }
+
+    /// What is between the separators, as far as it is not empty.
+    func parts(between separator: Unicode.Scalar) -> [Substring] {
+        utf8.split(separator: UInt8(ascii: separator)).map(Substring.init)
+    }
 
     /// What is before the first separator, and what is behind it; nil without a separator.
-    func cut(at separator: Character) -> (head: Substring, tail: Substring)? {
-        guard let place = firstIndex(of: separator) else { return nil }
-        return (self[..<place], self[index(after: place)...])
+    func cut(at separator: Unicode.Scalar) -> (head: Substring, tail: Substring)? {
+        guard let place = utf8.firstIndex(of: UInt8(ascii: separator)) else { return nil }
+        return (Substring(utf8[..<place]), Substring(utf8[utf8.index(after: place)...]))
     }
 
     /// A payload type; nil for other text.

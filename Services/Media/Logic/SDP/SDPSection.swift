@@ -36,8 +36,10 @@ package struct SDPSection: Equatable, Sendable {
     package var direction = Direction.sendRecv
     package var isMultiplexed = false
     package var setup: String?
+    package var ice = ICECredentials()
     package var fingerprints: [String] = []
-    /// By the order of the formats.
+    /// By the order of the formats, without payload types 64...95: packets with these look like RTCP on the same port
+    /// (RFC 5761, section 4).
     package var codecs: [Codec] = []
     /// Header extensions by their URI.
     package var extensions: [String: UInt8] = [:]
@@ -62,7 +64,7 @@ package struct SDPSection: Equatable, Sendable {
         formats = words[3...].map(String.init)
         guard formats.count <= 128 else { return nil }
         if kind != .other {
-            codecs = words[3...].compactMap(\.payloadType).map {
+            codecs = words[3...].compactMap(\.payloadType).filter { !(64...95).contains($0) }.map {
                 Codec(payloadType: $0, name: "", clockRate: 0, channels: 1)
             }
         }
@@ -81,6 +83,8 @@ package struct SDPSection: Equatable, Sendable {
             mid = String(value)
         case "setup": setup = String(value)
         case "fingerprint": fingerprints.append(String(value))
+        case "ice-ufrag": ice.userFragment = String(value)
+        case "ice-pwd": ice.password = String(value)
         case "rtpmap": return takeMap(value)
         case "fmtp": return takeParameters(value)
         case "rtcp-fb": return takeFeedback(value)
@@ -113,7 +117,7 @@ package struct SDPSection: Equatable, Sendable {
 
     private mutating func takeMap(_ value: Substring) -> Bool {
         guard let (number, text) = value.cut(at: " "), let payloadType = number.payloadType else { return false }
-        let parts = text.split(separator: "/")
+        let parts = text.parts(between: "/")
         guard (2...3).contains(parts.count), let clockRate = UInt32(parts[1]), clockRate > 0 else { return false }
         guard let place = index(of: payloadType) else { return true }
         codecs[place].name = parts[0].lowercased()
@@ -128,10 +132,10 @@ package struct SDPSection: Equatable, Sendable {
     private mutating func takeParameters(_ value: Substring) -> Bool {
         guard let (number, text) = value.cut(at: " "), let payloadType = number.payloadType else { return false }
         guard let place = index(of: payloadType) else { return true }
-        for item in text.split(separator: ";") {
+        for item in text.parts(between: ";") {
             let (name, value) = item.cut(at: "=") ?? (item, "")
             guard codecs[place].parameters.count < 32 else { return false }
-            codecs[place].parameters[name.filter { $0 != " " }.lowercased()] = String(value)
+            codecs[place].parameters[name.words.joined().lowercased()] = String(value)
         }
         return true
     }

@@ -1,3 +1,4 @@
+import ClusterState
 import GatewayLogic
 import SignalingProtocol
 import Testing
@@ -31,6 +32,13 @@ import Testing
         let firsts = Dictionary(grouping: subjects) { all.best(1, for: $0)[0] }
         #expect(firsts.count == 20 && firsts.values.allSatisfy { $0.count < 30 }, "no gateway is everybody's first")
         #expect(GatewayRanking([]).best(3, for: "x").isEmpty && all.best(0, for: "x").isEmpty)
+    }
+
+    @Test func theRankingIsThatOfEarlierReleases() {
+        let all = GatewayRanking((0..<20).map(Self.id))
+        #expect(all.best(4, for: "all") == [15, 10, 0, 7].map(Self.id))
+        #expect(all.best(4, for: "app/room") == [0, 16, 2, 10].map(Self.id))
+        #expect(all.best(4, for: "ünï") == [11, 3, 13, 18].map(Self.id))
     }
 
     @Test func allWhoAskForAChannelGetTheSameGateways() {
