@@ -312,6 +312,15 @@ void cm_forward_silence(struct cm_participant *sender)
 	}
 }
 
+void cm_forward_deafen(struct cm_participant *receiver)
+{
+	unsigned slot;
+
+	cm_selection_init(&receiver->selection, receiver->settings.slot_count);
+	for (slot = 0; slot < receiver->settings.slot_count; slot++)
+		cm_slot_clear(&receiver->slots[slot].slot);
+}
+
 /* Reports that come */
 
 /* The middle of an NTP time that stands for the node's clock. */

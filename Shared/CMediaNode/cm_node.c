@@ -231,11 +231,12 @@ static uint64_t arrival(const struct cm_node *node, struct msghdr *message, uint
 	return node->now;
 }
 
-static void prepare(struct cm_batch *batch)
+/* Makes the first `count` messages ready to be filled, after they were used. */
+static void prepare(struct cm_batch *batch, int count)
 {
-	unsigned index;
+	int index;
 
-	for (index = 0; index < BATCH; index++) {
+	for (index = 0; index < count; index++) {
 		batch->vectors[index] = (struct iovec){.iov_base = batch->data[index], .iov_len = DATAGRAM_SIZE};
 		batch->messages[index].msg_hdr = (struct msghdr){
 			.msg_name = &batch->from[index],
@@ -255,7 +256,6 @@ static bool receive(struct cm_node *node, int descriptor)
 	uint64_t ahead;
 	int count, index;
 
-	prepare(batch);
 	count = recvmmsg(descriptor, batch->messages, BATCH, MSG_DONTWAIT, NULL);
 	if (count <= 0)
 		return false;
@@ -277,6 +277,7 @@ static bool receive(struct cm_node *node, int descriptor)
 		else
 			handle(node, &datagram);
 	}
+	prepare(batch, count);
 	return count == BATCH;
 }
 
@@ -439,6 +440,8 @@ static bool make_tables(struct cm_node *node)
 		return false;
 	node->participants = calloc(limit, sizeof *node->participants);
 	node->batch = calloc(1, sizeof *node->batch);
+	if (node->batch)
+		prepare(node->batch, BATCH);
 	return node->participants && node->batch && cm_table_make(&node->by_id, limit, secret)
 		&& cm_table_make(&node->by_ufrag, limit, secret) && cm_table_make(&node->channels, limit, secret)
 		&& cm_table_make(&node->by_address, limit * CM_PATHS, secret);

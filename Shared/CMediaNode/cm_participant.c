@@ -97,10 +97,12 @@ static void leave(struct cm_participant *participant)
 
 void cm_participant_judge(struct cm_participant *participant)
 {
-	bool was_publisher = participant->is_publisher;
+	bool was_publisher = participant->is_publisher, could_hear = participant->can_hear;
 
 	participant->can_hear = participant->current != CM_NO_PATH && participant->has_consent && participant->out
 		&& (participant->allowed & CM_MAY_HEAR) && !participant->is_dropped;
+	if (could_hear && !participant->can_hear)
+		cm_forward_deafen(participant);
 	participant->is_publisher = participant->audio.has_ssrc && (participant->allowed & CM_MAY_SEND_AUDIO)
 		&& !participant->is_dropped;
 	if (participant->is_publisher != was_publisher && participant->channel) {

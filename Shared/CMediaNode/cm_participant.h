@@ -184,5 +184,7 @@ void cm_forward_report(struct cm_participant *participant, const struct cm_datag
 void cm_forward_poll(struct cm_participant *participant);
 /* Nobody hears it any more, from now on. */
 void cm_forward_silence(struct cm_participant *participant);
+/* It hears nobody any more: its slots are free, so that their numbers have no gap when it hears again. */
+void cm_forward_deafen(struct cm_participant *participant);
 
 #endif

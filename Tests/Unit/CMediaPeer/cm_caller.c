@@ -1,4 +1,6 @@
 #include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -6,7 +8,6 @@
 
 #include "cm_caller.h"
 #include "cm_peer.h"
-#include "cm_srtp.h"
 
 enum {
 	HEARD = 256,
@@ -16,7 +17,6 @@ enum {
 
 struct cm_caller {
 	struct cm_caller_settings settings;
-	char ufrag[32], password[64];
 	int socket;
 	struct cm_peer *peer;
 	struct cm_srtp *in, *out;
@@ -60,8 +60,6 @@ struct cm_caller *cm_caller_open(const struct cm_caller_settings *settings)
 	if (!caller)
 		return NULL;
 	caller->settings = *settings;
-	strncpy(caller->ufrag, settings->ufrag, sizeof caller->ufrag - 1);
-	strncpy(caller->password, settings->password, sizeof caller->password - 1);
 	caller->ssrc = settings->ssrc;
 	caller->payload_type = settings->opus;
 	/* Near a wrap, so that every test has one. */
@@ -78,6 +76,66 @@ struct cm_caller *cm_caller_open(const struct cm_caller_settings *settings)
 		return NULL;
 	}
 	return caller;
+}
+
+static struct cm_participant_settings settings_of(const struct cm_caller_member *member, struct cm_caller_settings *caller)
+{
+	struct cm_participant_settings settings = {
+		.id = member->id,
+		.channel = member->channel,
+		.uid = (uint32_t)(1000 + member->id),
+		.kind = member->is_web ? CM_WEB : CM_ENGINE,
+		.allowed = CM_MAY_SEND_AUDIO | CM_MAY_HEAR,
+		.keys = caller->keys,
+		.sources = {{.kind = CM_SOURCE_AUDIO, .ssrc = caller->ssrc}},
+		.source_count = member->has_sources,
+		.opus = caller->opus,
+		.level_id = caller->level_id,
+		.transport_id = caller->transport_id,
+		.slot_count = member->slots,
+		.report_ssrc = (uint32_t)(200000 + member->id),
+		.name = "caller",
+		.name_size = 6,
+	};
+
+	settings.ufrag_size = (uint8_t)strlen(caller->ufrag);
+	settings.password_size = (uint8_t)strlen(caller->password);
+	memcpy(settings.ufrag, caller->ufrag, settings.ufrag_size);
+	memcpy(settings.password, caller->password, settings.password_size);
+	for (unsigned index = 0; index < member->slots && index < CM_AUDIO_SLOTS_MAX; index++)
+		settings.slots[index].ssrc = (uint32_t)(100000 + 100 * member->id + index);
+	return settings;
+}
+
+struct cm_caller *cm_caller_join(struct cm_node *node, const struct cm_caller_member *member, int *error)
+{
+	struct cm_caller_settings own = {
+		.port = cm_node_port(node), .is_ipv6 = member->is_ipv6, .is_web = member->is_web, .keys = {.suite = member->suite},
+		.ssrc = (uint32_t)(10000 + member->id), .opus = 111, .level_id = 1, .transport_id = 3,
+	};
+	struct cm_participant_settings settings;
+	struct cm_caller *caller;
+
+	snprintf(own.ufrag, sizeof own.ufrag, "u%07u", (unsigned)member->id);
+	snprintf(own.password, sizeof own.password, "p%023u", (unsigned)member->id);
+	for (unsigned index = 0; index < CM_KEY_AND_SALT_MAX; index++) {
+		own.keys.client[index] = (uint8_t)(member->id * 31 + index);
+		own.keys.server[index] = (uint8_t)(member->id * 17 + index + 128);
+	}
+	*error = ENOMEM;
+	caller = cm_caller_open(&own);
+	if (!caller)
+		return NULL;
+	settings = settings_of(member, &own);
+	if (member->is_web)
+		cm_caller_fingerprint(caller, settings.fingerprint);
+	if (member->has_wrong_certificate)
+		settings.fingerprint[0] ^= 1;
+	*error = cm_node_add(node, &settings);
+	if (!*error)
+		return caller;
+	cm_caller_close(caller);
+	return NULL;
 }
 
 void cm_caller_close(struct cm_caller *caller)
@@ -112,11 +170,49 @@ void cm_caller_send(struct cm_caller *caller, const uint8_t *data, size_t size)
 	(void)sent;
 }
 
-void cm_caller_check(struct cm_caller *caller, const struct cm_caller_check *wanted)
+static void put32(uint8_t *to, uint32_t number)
+{
+	number = htonl(number);
+	memcpy(to, &number, 4);
+}
+
+static void put16(uint8_t *to, uint16_t number)
+{
+	number = htons(number);
+	memcpy(to, &number, 2);
+}
+
+/* CRC-32 of RFC 8489's FINGERPRINT. */
+static uint32_t crc(const uint8_t *data, size_t size)
+{
+	uint32_t value = UINT32_MAX;
+
+	for (size_t at = 0; at < size; at++) {
+		value ^= data[at];
+		for (int bit = 0; bit < 8; bit++)
+			value = value >> 1 ^ (value & 1 ? 0xEDB88320 : 0);
+	}
+	return ~value;
+}
+
+/* Changes the role of a request, and computes what ends it again: 24 bytes of MESSAGE-INTEGRITY, 8 of FINGERPRINT. */
+static size_t claim_controlled(const struct cm_stun_secret *secret, uint8_t *request, size_t size)
+{
+	size_t username = (size_t)request[22] << 8 | request[23];
+	uint8_t *integrity = request + size - 8 - 24;
+
+	put16(request + 24 + (username + 3) / 4 * 4, 0x8029);
+	put16(request + 2, (uint16_t)(size - 20 - 8));
+	cm_hmac_sha1(secret->password, secret->size, request, (size_t)(integrity - request), integrity + 4);
+	put16(request + 2, (uint16_t)(size - 20));
+	put32(request + size - 4, crc(request, size - 8) ^ 0x5354554E);
+	return size;
+}
+
+size_t cm_caller_write_check(struct cm_caller *caller, const struct cm_caller_check *wanted, uint8_t to[CM_PACKET_SIZE])
 {
 	char username[64];
-	uint8_t out[CM_PACKET_SIZE];
-	struct cm_stun_secret secret = {(const uint8_t *)caller->password, strlen(caller->password), cm_hmac_sha1};
+	struct cm_stun_secret secret = {(const uint8_t *)caller->settings.password, strlen(caller->settings.password), cm_hmac_sha1};
 	struct cm_stun_check check = {
 		.username = username, .priority = 1, .tie_breaker = 7, .is_nominating = wanted->is_nominating,
 	};
@@ -125,13 +221,21 @@ void cm_caller_check(struct cm_caller *caller, const struct cm_caller_check *wan
 	caller->transaction++;
 	memcpy(check.transaction, &caller->transaction, sizeof caller->transaction);
 	memcpy(check.transaction + 8, &caller->ssrc, 4);
-	strcpy(username, caller->ufrag);
+	strcpy(username, caller->settings.ufrag);
 	strcat(username, ":test");
 	check.username_size = strlen(username);
 	if (wanted->is_forged)
-		secret.password = (const uint8_t *)"wrong", secret.size = 5;
-	size = cm_stun_write_request(&check, &secret, out, sizeof out);
-	cm_caller_send(caller, out, size);
+		secret.size--;
+	size = cm_stun_write_request(&check, &secret, to, CM_PACKET_SIZE);
+	/* The role is the type of an attribute, which both integrity and fingerprint are computed over again. */
+	return wanted->is_controlled ? claim_controlled(&secret, to, size) : size;
+}
+
+void cm_caller_check(struct cm_caller *caller, const struct cm_caller_check *check)
+{
+	uint8_t out[CM_PACKET_SIZE];
+
+	cm_caller_send(caller, out, cm_caller_write_check(caller, check, out));
 }
 
 static void flush(struct cm_caller *caller)
@@ -161,7 +265,8 @@ static void take_keys(struct cm_caller *caller)
 
 static void shake(struct cm_caller *caller, const uint8_t *data, size_t size)
 {
-	cm_peer_receive(caller->peer, data, size);
+	if (!cm_peer_receive(caller->peer, data, size))
+		caller->counts.is_closed = true;
 	flush(caller);
 	if (!caller->in && cm_peer_is_done(caller->peer))
 		take_keys(caller);
@@ -176,18 +281,6 @@ void cm_caller_shake(struct cm_caller *caller)
 bool cm_caller_has_keys(const struct cm_caller *caller)
 {
 	return caller->in && caller->out;
-}
-
-static void put32(uint8_t *to, uint32_t number)
-{
-	number = htonl(number);
-	memcpy(to, &number, 4);
-}
-
-static void put16(uint8_t *to, uint16_t number)
-{
-	number = htons(number);
-	memcpy(to, &number, 2);
 }
 
 bool cm_caller_say(struct cm_caller *caller, uint8_t level, uint8_t first)
@@ -313,7 +406,7 @@ static void read_reports(struct cm_caller *caller, uint8_t *data, size_t size)
 static void read_answer(struct cm_caller *caller, const uint8_t *data, size_t size)
 {
 	struct cm_stun stun;
-	struct cm_stun_secret secret = {(const uint8_t *)caller->password, strlen(caller->password), cm_hmac_sha1};
+	struct cm_stun_secret secret = {(const uint8_t *)caller->settings.password, strlen(caller->settings.password), cm_hmac_sha1};
 
 	if (!cm_stun_read(&stun, data, size) || !cm_stun_is_authentic(&stun, data, &secret))
 		caller->counts.forged++;

@@ -7,9 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cm_keys.h"
+#include "cm_node.h"
 #include "cm_rtcp.h"
-#include "cm_stun.h"
 
 struct cm_caller_settings {
 	uint16_t port;
@@ -17,7 +16,7 @@ struct cm_caller_settings {
 	/* A page, which shakes hands; else `keys` are those of an engine. */
 	bool is_web;
 	struct cm_media_keys keys;
-	const char *ufrag, *password;
+	char ufrag[CM_TABLE_NAME_MAX + 1], password[CM_PASSWORD_MAX + 1];
 	uint32_t ssrc;
 	uint8_t opus, level_id, transport_id;
 };
@@ -33,6 +32,8 @@ struct cm_heard {
 struct cm_caller_counts {
 	/* Answers to checks: successes, and the code of the last error. */
 	unsigned answers, error;
+	/* DTLS has failed, or the node said goodbye. */
+	bool is_closed;
 	unsigned datagrams, packets, forged, reports, receiver_reports, transport_reports, sender_reports, names;
 	struct cm_address mapped;
 	/* The last ones. */
@@ -42,6 +43,19 @@ struct cm_caller_counts {
 };
 
 struct cm_caller;
+
+/* Who joins: its uid is 1000 + id, its SSRC 10000 + id, that of its slot n 100000 + 100 * id + n. */
+struct cm_caller_member {
+	uint64_t id, channel;
+	bool is_web, is_ipv6;
+	unsigned slots;
+	/* The only source is announced; a page has another certificate than its offer says. */
+	bool has_sources, has_wrong_certificate;
+	enum cm_suite suite;
+};
+
+/* Adds a participant to the node, and opens its other end. NULL: `error` is what cm_node_add returned, or ENOMEM. */
+struct cm_caller *cm_caller_join(struct cm_node *node, const struct cm_caller_member *member, int *error);
 
 /* NULL without a socket. */
 struct cm_caller *cm_caller_open(const struct cm_caller_settings *settings);
@@ -59,6 +73,8 @@ struct cm_caller_check {
 	bool is_nominating, is_controlled, is_forged;
 };
 void cm_caller_check(struct cm_caller *caller, const struct cm_caller_check *check);
+/* Writes such a check, for others to send; returns its size. */
+size_t cm_caller_write_check(struct cm_caller *caller, const struct cm_caller_check *check, uint8_t to[CM_PACKET_SIZE]);
 
 /* Begins a page's handshake, or sends its flight again when nothing has come. */
 void cm_caller_shake(struct cm_caller *caller);
