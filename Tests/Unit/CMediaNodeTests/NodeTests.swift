@@ -85,6 +85,25 @@ import Testing
         #expect(channel.dropped(CM_DROP_PROTECT) == 0 && listener.counts.forged == 0)
     }
 
+    @Test func quietSpeakersAreHeardWhenThereAreSlotsForAll() throws {
+        let channel = try Channel()
+        let listener = try channel.join(1, slots: 2)
+        let speakers = try (2...4).map { try channel.join($0) }
+        // All three are known as speakers from the first frame on, after which the quiet one has no claim.
+        channel.talk([(speakers[0], 30), (speakers[1], 70), (speakers[2], 70)], frames: 1)
+        channel.pass(milliseconds: 3000)
+        _ = listener.heard()
+        channel.talk([(speakers[0], 30), (speakers[1], 70), (speakers[2], 70)], frames: 20)
+        _ = listener.heard()
+        channel.talk([(speakers[0], 30), (speakers[1], 70), (speakers[2], 70)], frames: 20)
+        #expect(listener.uids() == [speakers[0].uid])
+        for way in 0..<2 {
+            if way == 0 { channel.allow(speakers[2], CM_MAY_HEAR) } else { channel.remove(speakers[2]) }
+            channel.talk([(speakers[0], 30), (speakers[1], 70)], frames: 20)
+            #expect(listener.uids() == [speakers[0].uid, speakers[1].uid])
+        }
+    }
+
     @Test func whoComesLaterHearsThoseWhoTalk() throws {
         let channel = try Channel()
         let anna = try channel.join(1)
@@ -94,8 +113,28 @@ import Testing
         channel.run()
         // The three packets of the time before a slot was given, the last one included.
         #expect(bert.heard().map(\.first) == [1, 1, 9])
-        channel.talk(anna, frames: 1)
-        #expect(bert.heard().count == 1)
+        let carl = try channel.join(3)
+        anna.say(30, first: 10)
+        channel.run()
+        #expect(bert.heard().map(\.first) == [10])
+        #expect(carl.heard().map(\.first) == [10], "what was sent with a slot is forgotten")
+    }
+
+    @Test func aMutedSpeakersSlotIsFreeAtOnce() throws {
+        let channel = try Channel()
+        let (anna, bert) = (try channel.join(1), try channel.join(2))
+        let listener = try channel.join(3, slots: 1)
+        channel.talk(anna, bert)
+        #expect(listener.uids() == [anna.uid])
+        channel.allow(anna, CM_MAY_HEAR)
+        channel.talk(bert, frames: 1)
+        #expect(listener.uids() == [bert.uid])
+        // Muted and unmuted between two frames: nothing is heard twice.
+        channel.allow(bert, CM_MAY_HEAR)
+        channel.allow(bert, CM_MAY_HEAR | CM_MAY_SEND_AUDIO)
+        bert.say(30, first: 5)
+        channel.run()
+        #expect(listener.heard().map(\.first) == [5])
     }
 
     @Test func muteEndsASlotAtOnce() throws {
@@ -116,6 +155,22 @@ import Testing
         channel.allow(bert, CM_MAY_SEND_AUDIO)
         channel.talk(anna, bert)
         #expect(bert.heard().count == 0 && anna.heard().count == 10)
+    }
+
+    @Test func whoHearsAgainMissesNoNumber() throws {
+        let channel = try Channel()
+        let (anna, bert) = (try channel.join(1), try channel.join(2))
+        channel.talk(anna)
+        let last = try #require(bert.heard().last)
+        channel.allow(bert, CM_MAY_SEND_AUDIO)
+        channel.talk(anna, frames: 50)
+        channel.allow(bert, CM_MAY_SEND_AUDIO | CM_MAY_HEAR)
+        channel.talk(anna)
+        let heard = bert.heard()
+        #expect(heard.first?.rtp.sequence == last.rtp.sequence &+ 1)
+        // The time that has passed is seen in the timestamps: 1000 ms, less what is repeated from before.
+        let step = (heard.first?.rtp.timestamp ?? 0) &- last.rtp.timestamp
+        #expect((40_000...50_000).contains(step), "\(step)")
     }
 
     @Test func participantsComeAndGoWithinLimits() throws {
