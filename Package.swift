@@ -146,7 +146,7 @@ let package = Package(
             linkerSettings: ["re", "ssl", "crypto"].map { .linkedLibrary($0) }),
         // What happens per media packet, without sockets; no program uses it yet (Docs/decisions/0031-media-core.md).
         .target(name: "CMedia", path: "Shared/CMedia", cSettings: mediaSettings),
-        // What a media node does with sockets' bytes: keys, SRTP and DTLS (Docs/decisions/0034-media-transport.md).
+        // A media node's loop, and what it does with sockets' bytes (Docs/decisions/0034-media-transport.md, 0035-media-node.md).
         .target(
             name: "CMediaNode", dependencies: ["CMedia"], path: "Shared/CMediaNode", cSettings: mediaSettings,
             linkerSettings: ["srtp2", "ssl", "crypto"].map { .linkedLibrary($0) }),
@@ -311,9 +311,9 @@ let package = Package(
             unitTests("InvitationLogic", ["ClusterState", "SignalingProtocol"]),
             unitTests("WebhooksLogic", ["SignalingProtocol"]),
             unitTests("CMedia"),
-            // A DTLS client in C, for the tests of CMediaNode.
+            // A DTLS client and a participant over UDP, in C, for the tests of CMediaNode.
             .target(
-                name: "CMediaPeer", path: "Tests/Unit/CMediaPeer",
+                name: "CMediaPeer", dependencies: ["CMedia", "CMediaNode"], path: "Tests/Unit/CMediaPeer",
                 linkerSettings: ["ssl", "crypto"].map { .linkedLibrary($0) }),
             unitTests("CMediaNode", ["CMedia", "CMediaPeer", "TestKit"]),
             unitTests("MediaLogic", ["SignalingProtocol"]),

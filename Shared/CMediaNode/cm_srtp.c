@@ -123,7 +123,7 @@ static enum cm_srtp_verdict unprotect_with(
 		return CM_REPLAYED;
 	case srtp_err_status_replay_old:
 	case srtp_err_status_pkt_idx_old:
-		return CM_TOO_OLD;
+		return CM_BEHIND_WINDOW;
 	default:
 		return CM_FORGED;
 	}
@@ -145,7 +145,7 @@ static enum cm_srtp_verdict counted(struct cm_srtp *srtp, enum cm_srtp_verdict v
 	case CM_REPLAYED:
 		srtp->counts.replayed++;
 		break;
-	case CM_TOO_OLD:
+	case CM_BEHIND_WINDOW:
 		srtp->counts.too_old++;
 		break;
 	case CM_TOO_MANY_SOURCES:

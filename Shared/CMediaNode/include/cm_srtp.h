@@ -27,7 +27,7 @@ enum cm_srtp_verdict {
 	CM_FORGED,
 	CM_REPLAYED,
 	/* CM_SRTP_WINDOW or more behind. Whether it is authentic is not known, as for CM_REPLAYED. */
-	CM_TOO_OLD,
+	CM_BEHIND_WINDOW,
 	/* Of an SSRC beyond CM_SRTP_RECEIVED_SOURCES. */
 	CM_TOO_MANY_SOURCES,
 };

@@ -174,7 +174,18 @@ final class Handshake {
         #expect(handshake.state == CM_DTLS_DONE && hasKeysOfBothSides(handshake, .gcm))
     }
 
+    /// On a busy machine a single time says little, so the shortest of some counts.
     @Test func aLostFlightIsSentAgain() async throws {
+        var shortest = Duration.seconds(60)
+        for _ in 0..<10 where shortest >= .milliseconds(800) {
+            shortest = min(shortest, try await Self.timeOfRepetition())
+        }
+        #expect(shortest < .milliseconds(800), "the library's own first time is a second")
+    }
+
+    /// Loses the server's first flight, and completes the handshake with its repetition.
+    /// - Returns: the time until it was repeated.
+    private static func timeOfRepetition() async throws -> Duration {
         let handshake = try Handshake()
         for datagram in handshake.begin() { handshake.give(toServer: datagram) }
         #expect(!handshake.fromServer().isEmpty)
@@ -184,10 +195,11 @@ final class Handshake {
             _ = cm_dtls_tick(handshake.server)
             return handshake.sent.isEmpty ? "nothing was sent" : nil
         }
-        #expect(ContinuousClock.now - start < .milliseconds(800), "the library's own first time is a second")
+        let time = ContinuousClock.now - start
         for datagram in handshake.fromServer() { handshake.give(toPeer: datagram) }
         handshake.run(handshake.fromPeer())
         #expect(handshake.state == CM_DTLS_DONE && cm_peer_is_done(handshake.peer))
+        return time
     }
 
     @Test func theLastFlightIsSentAgainWhenThePeerAsks() async throws {

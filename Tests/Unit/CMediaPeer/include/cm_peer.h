@@ -1,4 +1,5 @@
-/* What a browser is to a media node, for tests: a DTLS client, and the cryptography of SRTP by another library than the node's. */
+/* What a browser is to a media node, for tests: a DTLS client, and the cryptography of SRTP by another library than the node's. A whole
+ * participant is in cm_caller.h. */
 #ifndef CM_PEER_H
 #define CM_PEER_H
 

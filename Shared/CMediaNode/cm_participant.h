@@ -1,0 +1,190 @@
+/* What the files of the node share: the node, its participants and channels. */
+#ifndef CM_PARTICIPANT_H
+#define CM_PARTICIPANT_H
+
+#include <netinet/in.h>
+
+#include "cm_arrivals.h"
+#include "cm_loss.h"
+#include "cm_node.h"
+#include "cm_ring.h"
+#include "cm_rtcp.h"
+
+enum {
+	CM_OPUS_RATE = 48000,
+	/* Ticks in CM_REPORT_INTERVAL: so many groups of participants take turns. */
+	CM_GROUPS = CM_REPORT_INTERVAL / CM_TICK,
+	CM_NO_PATH = -1,
+};
+
+union cm_socket_address {
+	struct sockaddr any;
+	struct sockaddr_in ipv4;
+	struct sockaddr_in6 ipv6;
+};
+
+/* An address that a check has shown to be the participant's. */
+struct cm_path {
+	bool is_used;
+	struct cm_address address;
+	union cm_socket_address to;
+	/* The last check. */
+	uint64_t checked;
+};
+
+/* The audio that a participant sends. */
+struct cm_audio {
+	bool has_ssrc;
+	uint32_t ssrc;
+	struct cm_reception reception;
+	struct cm_speaker speaker;
+	struct cm_recent recent;
+	/* Packets came since the last receiver report. */
+	bool has_news;
+	bool has_report;
+	struct cm_sender_report report;
+	uint64_t reported;
+};
+
+struct cm_audio_slot {
+	struct cm_slot slot;
+	struct cm_format format;
+	/* The last sender report: when, of which source, and the middle of its NTP time. */
+	bool has_report;
+	uint64_t reported;
+	uint32_t reported_ssrc, reported_middle;
+};
+
+/* What came within the present second. */
+struct cm_rate {
+	uint64_t since;
+	unsigned audio_packets, packets, bytes, reports;
+	/* Something was dropped in this second; the seconds before this one, without a break, in which something was. */
+	bool is_over;
+	unsigned seconds_over;
+};
+
+struct cm_channel {
+	uint64_t id;
+	struct cm_participant **members;
+	unsigned count, capacity;
+	/* Members whose audio would be forwarded. */
+	unsigned publishers;
+};
+
+struct cm_participant {
+	struct cm_participant_settings settings;
+	struct cm_node *node;
+	struct cm_channel *channel;
+	/* The place in the node's and in the channel's list. */
+	unsigned index, member;
+	unsigned allowed;
+	uint64_t added;
+
+	struct cm_path paths[CM_PATHS];
+	/* Where it is sent to; CM_NO_PATH: nowhere. */
+	int current;
+	bool is_nominated, has_consent, is_connected, is_dropped, is_limited;
+	/* Whether audio may be sent to it: all conditions in one. */
+	bool can_hear;
+	/* Its audio counts among the channel's publishers. */
+	bool is_publisher;
+	/* The last authentic packet. */
+	uint64_t heard;
+
+	struct cm_dtls *dtls;
+	unsigned handshakes_failed;
+	enum cm_dtls_state dtls_state;
+	union cm_socket_address dtls_to;
+	bool is_dtls_silent;
+	struct cm_participant *handshaking_before, *handshaking_after;
+	bool is_handshaking;
+
+	struct cm_srtp *in, *out;
+	bool has_received;
+	uint64_t first_received;
+
+	struct cm_audio audio;
+	struct cm_arrivals arrivals;
+	struct cm_rate rate;
+	struct cm_participant_counts counts;
+
+	/* Events that are not told yet, by kind. */
+	unsigned pending;
+	struct cm_participant *pending_before, *pending_after;
+	bool is_pending;
+
+	struct cm_selection selection;
+	struct cm_audio_slot slots[];
+};
+
+struct cm_list {
+	struct cm_participant *first, *last;
+};
+
+struct cm_node {
+	struct cm_node_settings settings;
+	cm_node_event_h *handler;
+	void *context;
+	int epoll, waker, ipv4, ipv6;
+	uint16_t port;
+	bool is_stopping;
+	/* Read at each batch of packets, and after each one that was forwarded. */
+	uint64_t now;
+	uint64_t next_tick;
+	unsigned group;
+	struct cm_table by_address, by_ufrag, by_id, channels;
+	struct cm_participant **participants;
+	unsigned count;
+	struct cm_list pending;
+	/* The first of those who shake hands. */
+	struct cm_participant *handshaking;
+	struct cm_node_counts counts;
+	struct cm_batch *batch;
+};
+
+/* A datagram that came. */
+struct cm_datagram {
+	uint8_t *data;
+	size_t size;
+	struct cm_address from;
+	const union cm_socket_address *to;
+	/* When it came to the kernel, by the node's clock. */
+	uint64_t arrived;
+};
+
+/* cm_node.c */
+void cm_node_drop(struct cm_node *node, enum cm_drop reason);
+bool cm_node_send(struct cm_node *node, const union cm_socket_address *to, const uint8_t *data, size_t size);
+void cm_node_raise(struct cm_participant *participant, enum cm_node_event_kind kind);
+uint64_t cm_node_clock(const struct cm_node *node);
+
+/* cm_participant.c */
+struct cm_participant *cm_node_find(const struct cm_node *node, uint64_t id);
+/* Ends everything but the place in the node's lists. */
+void cm_participant_end(struct cm_participant *participant);
+void cm_participant_free(struct cm_participant *participant);
+/* After any of its conditions has changed. */
+void cm_participant_judge(struct cm_participant *participant);
+void cm_participant_unpend(struct cm_participant *participant);
+
+/* cm_ice.c */
+void cm_ice_receive(struct cm_node *node, const struct cm_datagram *datagram);
+void cm_ice_receive_dtls(struct cm_participant *participant, const struct cm_datagram *datagram);
+/* Each CM_TICK, for all who shake hands. */
+void cm_ice_tick(struct cm_node *node);
+/* Each CM_REPORT_INTERVAL: consent, silence, connections that are no longer needed. */
+void cm_ice_poll(struct cm_participant *participant);
+void cm_ice_end(struct cm_participant *participant);
+
+/* cm_forward.c */
+void cm_forward_packet(struct cm_participant *participant, const struct cm_datagram *datagram);
+void cm_forward_report(struct cm_participant *participant, const struct cm_datagram *datagram);
+/* Each CM_REPORT_INTERVAL. */
+void cm_forward_poll(struct cm_participant *participant);
+/* Nobody hears it any more, from now on. */
+void cm_forward_silence(struct cm_participant *participant);
+/* It hears nobody any more: its slots are free, so that their numbers have no gap when it hears again. */
+void cm_forward_deafen(struct cm_participant *participant);
+
+#endif
