@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from breakages import Lab
 from history import now
+from masters import with_first_lease_at
+from stack_control import Stack
 from waiting import eventually, let_pass
 
 CLUSTER, GATEWAYS = "cluster", 3
@@ -112,6 +114,8 @@ class Scene:
     """Seconds of load when the fault is over."""
     troubled: tuple[str, ...] = MASTERS
     """The masters of a cluster whose users may wait."""
+    prepare: Callable[[Stack], None] = lambda stack: None
+    """What is done before there are users."""
 
 
 STANDBY = ("--postgres-standby",)
@@ -126,7 +130,9 @@ def _without(seconds: int) -> list[Scene]:
     return [
         Scene(f"gateway without redis {seconds} s", lambda network: network.cut("gateway#1", "redis", seconds=seconds), CLUSTER, after=15),
         Scene(f"gateway without one master {seconds} s",
-              lambda network: network.cut("gateway#1", "redis#1", seconds=seconds), CLUSTER, troubled=MASTERS[:1])]
+              lambda network: network.cut("gateway#1", "redis#1", seconds=seconds), CLUSTER, troubled=MASTERS[:1],
+              # With it there, one lease would decide on the gateway's other users too, if it were alone.
+              prepare=lambda stack: with_first_lease_at(stack, "gateway#1", 0))]
 
 
 # What a frozen process does to a single Redis is tested in Tests/Faults.

@@ -1,5 +1,6 @@
 """Every scene under load, by the rules of Tests/Faults and by what hosts add to them."""
 
+import asyncio
 import os
 import random
 
@@ -20,6 +21,7 @@ async def test_scene(scene: Scene, make_stack, monkeypatch: pytest.MonkeyPatch):
     random.seed(seed)
     monkeypatch.setenv("HELIOGRAPH_WIRE_SEED", str(random.randrange(2**32)))
     stack = make_stack("--hosts", "--redis", scene.redis, *scene.options, **COUNTS | {"gateways": GATEWAYS, "sip_bridge": 0})
+    await asyncio.to_thread(scene.prepare, stack)
     breakage = Breakage(scene.name, lambda lab: scene.act(Network(lab, scene.redis)), after=scene.after)
     verdict, population = await run(breakage, stack)
     records = population.history.records

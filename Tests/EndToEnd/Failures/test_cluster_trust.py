@@ -1,37 +1,19 @@
 """A master of a Redis Cluster is away for longer than a lease lasts, and it has the first lease of the users' gateway."""
 
 import asyncio
-import binascii
 import json
 
 from acts import insists
-from masters import MASTERS, SLOTS, all_say, named
+from masters import MASTERS, all_say, named, with_first_lease_at
 from signaling import Client
 from stack_control import Stack
 from waiting import before_next_try, eventually, let_pass
 
-STARTS = 30
 # Longer than a gateway's lease, which lasts 10 s, and a heartbeat.
 AWAY_SECONDS = 15
 # The other masters answer, and so does everything that is asked of them.
 ANSWER_SECONDS = 2
 BACK_SECONDS = 20
-
-
-def first_lease(stack: Stack) -> int:
-    """The master, counted from 0, of the first lease of the gateway that discovery names."""
-    gateway, = stack.redis("ZRANGE", "{control}gateways", "0", "-1").splitlines()
-    return binascii.crc_hqx(f"g:{gateway}".encode(), 0) % SLOTS * MASTERS // SLOTS
-
-
-def with_first_lease_at(stack: Stack, master: int) -> None:
-    """Starts the gateway again, each time with a new id, until its first lease is at the master."""
-    for _ in range(STARTS):
-        if first_lease(stack) == master:
-            return
-        stack.drain("gateway#1")
-        stack.start("gateway#1")
-    raise AssertionError(f"no first lease at master {master} in {STARTS} starts")
 
 
 async def talks_to(client: Client, peer: Client, until: asyncio.Event) -> int:
@@ -46,7 +28,7 @@ async def talks_to(client: Client, peer: Client, until: asyncio.Event) -> int:
 
 async def test_users_of_other_masters_go_on_without_the_first_lease(make_stack, people):
     stack: Stack = make_stack("--redis", "cluster", "--redis-replicas", "0", gateways=1, sip_bridge=0)
-    await asyncio.to_thread(with_first_lease_at, stack, 0)
+    await asyncio.to_thread(with_first_lease_at, stack, "gateway#1", 0)
     async with people(stack) as cast:
         users: list[Client] = [cast.exactly(named(stack, "u", master)) for master in range(MASTERS)]
         waiting, one, other = users
