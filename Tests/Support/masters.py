@@ -48,10 +48,15 @@ async def all_say(stack: Stack, said: str) -> bool:
     return True
 
 
-def first_lease(stack: Stack, name: str) -> int:
-    """The master, counted from 0, of the first lease of a gateway with one event loop."""
+def gateway_id(stack: Stack, name: str) -> str:
+    """The present id of a gateway with one event loop."""
     accepting = [json.loads(line) for line in stack.run("logs", name).stdout.splitlines() if '"accepting clients"' in line]
-    return binascii.crc_hqx(f"g:{accepting[-1]['metadata']['gateway']}".encode(), 0) % SLOTS * MASTERS // SLOTS
+    return accepting[-1]["metadata"]["gateway"]
+
+
+def first_lease(stack: Stack, name: str) -> int:
+    """The master, counted from 0, of a gateway's first lease."""
+    return binascii.crc_hqx(f"g:{gateway_id(stack, name)}".encode(), 0) % SLOTS * MASTERS // SLOTS
 
 
 def with_first_lease_at(stack: Stack, name: str, master: int) -> None:

@@ -221,6 +221,8 @@ package final class GatewayService: Service {
             try await remain { try await self.stopServing(listening) }
             tasks.cancelAll()
         }
+        // No heartbeat is under way any more, which would take the leases again.
+        await eachShard(of: shards) { await self.leave($0) }
     }
 
     /// Keeps the process's record until it is told to stop and has done so.
@@ -363,20 +365,23 @@ package final class GatewayService: Service {
             await eachShard(of: shards) { await $0.drain(oneIn: step) }
             try? await Task.sleep(for: pause)
         }
+        // Detaches that failed are told again with heartbeats.
         let deadline = LocalTime.now + LocalTime.Span(configuration.commandTimeout)
-        await eachShard(of: shards) { await self.leave($0, by: deadline) }
+        await eachShard(of: shards) { shard in
+            while LocalTime.now < deadline, await shard.detaching.count > 0 {
+                try? await Task.sleep(for: .milliseconds(50))
+            }
+        }
     }
 
-    /// Gives a shard's lease back once presence has confirmed the detach of every session that lost its connection here.
-    private func leave(_ shard: GatewayShard, by deadline: LocalTime) async {
-        while LocalTime.now < deadline, await shard.detaching.count > 0 {
-            try? await Task.sleep(for: .milliseconds(50))
-        }
+    /// Gives a shard's leases back, after presence has confirmed the detach of every session that lost its connection here, or has
+    /// not answered in time.
+    private func leave(_ shard: GatewayShard) async {
         do {
             try await GatewayLeases(connection: shard.redis).leave(shard.id)
         } catch {
             logger.warning(
-                "could not give the gateway's lease back; it will expire",
+                "could not give the gateway's leases back; they will expire",
                 metadata: ["gateway": "\(shard.id)", "error": "\(error)"])
         }
     }
