@@ -1,5 +1,6 @@
 #include <stddef.h>
 
+#include "cm_bytes.h"
 #include "cm_participant.h"
 
 enum {
@@ -196,7 +197,6 @@ static bool open_packet(struct cm_participant *sender, const struct cm_datagram 
 static bool is_announced(const struct cm_participant *sender, const struct cm_datagram *datagram)
 {
 	const struct cm_participant_settings *settings = &sender->settings;
-	const uint8_t *at = datagram->data + 8;
 	unsigned index;
 	uint32_t ssrc;
 
@@ -204,7 +204,7 @@ static bool is_announced(const struct cm_participant *sender, const struct cm_da
 		return false;
 	if (settings->source_count == 0)
 		return true;
-	ssrc = (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+	ssrc = cm_get32(datagram->data + 8);
 	for (index = 0; index < settings->source_count; index++)
 		if (settings->sources[index].ssrc == ssrc)
 			return true;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cm_bytes.h"
 #include "cm_srtp.h"
 
 enum {
@@ -87,11 +88,6 @@ void cm_srtp_free(struct cm_srtp *srtp)
 	free(srtp);
 }
 
-static uint32_t ssrc_at(const uint8_t *from)
-{
-	return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
-}
-
 static bool has_source(const struct cm_srtp *srtp, uint32_t ssrc)
 {
 	for (unsigned i = 0; i < srtp->source_count; i++) {
@@ -112,7 +108,7 @@ static enum cm_srtp_verdict unprotect_with(
 
 	if (*size < ssrc_offset + 4 || *size > SIZE_MAX_PACKET)
 		return CM_FORGED;
-	ssrc = ssrc_at(packet + ssrc_offset);
+	ssrc = cm_get32(packet + ssrc_offset);
 	is_known = has_source(srtp, ssrc);
 	if (!is_known && srtp->source_count == srtp->source_limit)
 		return CM_TOO_MANY_SOURCES;
@@ -169,7 +165,7 @@ static bool protect_with(
 	struct cm_srtp *srtp, transform_h *function, uint8_t *packet, size_t *size, size_t ssrc_offset)
 {
 	int count = (int)*size;
-	uint32_t ssrc = ssrc_at(packet + ssrc_offset);
+	uint32_t ssrc = cm_get32(packet + ssrc_offset);
 	bool is_known = has_source(srtp, ssrc);
 
 	if (!is_known && srtp->source_count == srtp->source_limit)

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "cm_bytes.h"
 #include "cm_caller.h"
 #include "cm_peer.h"
 
@@ -367,8 +368,7 @@ static void hear(struct cm_caller *caller, uint8_t *data, size_t size)
 		return;
 	}
 	caller->counts.packets++;
-	heard->uid = heard->rtp.csrc_count == 1
-		? (uint32_t)data[12] << 24 | (uint32_t)data[13] << 16 | (uint32_t)data[14] << 8 | data[15] : 0;
+	heard->uid = heard->rtp.csrc_count == 1 ? cm_get32(data + 12) : 0;
 	heard->first = heard->rtp.payload_size ? data[heard->rtp.payload_offset] : 0;
 	if (caller->count < HEARD)
 		caller->count++;
