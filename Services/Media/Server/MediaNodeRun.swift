@@ -20,6 +20,7 @@ final class MediaNodeRun: Service {
     private let logger: Logger
     private let open = Mutex<Open?>(nil)
     private let outbox: MediaOutbox
+    private let counting = MediaCounting()
 
     init(id: MediaNodeID, configuration: MediaConfiguration, redis: RedisCluster, logger: Logger) {
         self.id = id
@@ -43,6 +44,12 @@ final class MediaNodeRun: Service {
     var node: MediaNode? { open.withLock { $0?.node } }
     /// The UDP port in use; nil while the socket is not open.
     var port: Int? { open.withLock { $0?.transport.port } }
+
+    /// Brings what the loop has counted into the metrics.
+    func observe() async {
+        guard let transport = open.withLock({ $0?.transport }), let counts = await transport.counts() else { return }
+        counting.take(counts)
+    }
 
     func run() async throws {
         let opened = try begin()

@@ -36,6 +36,7 @@ package struct MediaService: ServiceDeclaration {
         parts.background = [listing, orders, run]
         parts.checks = [ReadinessCheck(name: "media") { run.port == nil ? "not listening" : nil }]
         parts.details = { [host = configuration.host] in Self.details(id, host: host, port: run.port) }
+        parts.observe = { await run.observe() }
         return parts
     }
 
