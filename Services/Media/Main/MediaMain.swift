@@ -7,7 +7,7 @@ import ServiceKit
 struct MediaMain {
     static func main() async {
         await ServiceMain.run(
-            "media", settings: { try MediaConfiguration(reading: &$0) },
-            assemble: { @Sendable in try await ServiceRuntime.assemble(MediaService($1), $0) })
+            "media", settings: MediaConfiguration.init(reading:),
+            assemble: { try await ServiceRuntime.assemble(MediaService($1), $0) })
     }
 }
