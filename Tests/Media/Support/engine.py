@@ -81,6 +81,12 @@ class Engine:
         """Leaves the channel; the answer."""
         return await self.socket.call("media.leave", channel=self.channel, pid=self.pid)
 
+    def forgive(self) -> None:
+        """For a test that has failed already: `close` raises nothing."""
+        self.socket.forgive()
+        if self.path is not None:
+            self.path.forgive()
+
     async def close(self) -> None:
         """Ends both; raises for what the server did wrong."""
         try:

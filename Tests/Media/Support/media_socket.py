@@ -69,6 +69,10 @@ class MediaSocket:
         SPOKEN.line(self.line)
         return self
 
+    def forgive(self) -> None:
+        """For a test that has failed already: `close` raises nothing."""
+        self.violations = []
+
     async def close(self) -> None:
         """Closes the socket; raises for what the server did wrong."""
         if self._socket is not None:
