@@ -1,7 +1,7 @@
 """Fixtures: a cluster with a media node, and engines that join it; Tests/Media/Support has what they are made of."""
 
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from itertools import cycle
 from pathlib import Path
@@ -9,13 +9,16 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE / "Support"), str(HERE.parent / "Support")]
+sys.path[:0] = [str(HERE / "Support"), str(HERE.parent / "Support"), str(HERE.parent / "Browser")]
 
 from apps import App  # noqa: E402
+from chromium import Browser  # noqa: E402
 from engine import Engine  # noqa: E402
 from fixtures import pytest_pyfunc_call, running  # noqa: E402, F401
+from media_page import MediaPage, Site, opened, tone_browser  # noqa: E402
 from media_socket import MediaSocket  # noqa: E402
 from stack_control import Stack  # noqa: E402
+from tone import TONES  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +54,7 @@ def media(stack: Stack) -> AbstractAsyncContextManager[Cast]:
     """`async with media as cast: ada = await cast.engine(channel, 440)`."""
 
     @asynccontextmanager
-    async def opened() -> AsyncIterator[Cast]:
+    async def cast_of() -> AsyncIterator[Cast]:
         cast = Cast(stack)
         try:
             yield cast
@@ -64,4 +67,30 @@ def media(stack: Stack) -> AbstractAsyncContextManager[Cast]:
             for one in cast.opened:
                 await one.close()
 
-    return opened()
+    return cast_of()
+
+
+@pytest.fixture(scope="session")
+def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int, Browser]]:
+    """By tone: a browser whose microphone has it. They start one after another: each takes all cores for a while."""
+    directory, browsers = tmp_path_factory.mktemp("tones"), {}
+    try:
+        for tone in TONES:
+            browsers[tone] = tone_browser(tone, directory)
+        yield browsers
+    finally:
+        for browser in browsers.values():
+            browser.close()
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[Site]:
+    site = Site()
+    yield site
+    site.close()
+
+
+@pytest.fixture
+def visit(browsers: dict[int, Browser], site: Site) -> Callable[[int], AbstractAsyncContextManager[MediaPage]]:
+    """`async with visit(440) as page:`, a page that says this tone when it has joined."""
+    return lambda tone: opened(browsers[tone], site, tone)

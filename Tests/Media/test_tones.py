@@ -5,12 +5,7 @@ import uuid
 
 from engine import Engine
 from stack_control import unique
-from tone import TONES, last_part, level, snr
-
-# A tone of 96 kbit/s against all the rest, in dB.
-CLEAR = 40
-# What another tone may have beside the one that is heard.
-ABSENT = -40
+from tone import ABSENT, CLEAR, TONES, last_part, level, snr
 
 
 async def hear_each_other(*engines: Engine) -> None:

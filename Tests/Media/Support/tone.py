@@ -10,6 +10,10 @@ FRAME = 960
 TONES = (440, 555, 660)
 PERIOD = 9_600
 AMPLITUDE = 8_000
+# What a tone must have against all the rest, in dB, when it came as Opus of 96 kbit/s.
+CLEAR = 40
+# What another tone may have beside the one that is heard, in dB.
+ABSENT = -40
 # What is told of a tone that is not there at all, in dB of full scale.
 SILENCE = -150.0
 
