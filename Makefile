@@ -1,6 +1,6 @@
 # The text after ## describes a target; `make` without a target lists all of them.
 .DEFAULT_GOAL := help
-.PHONY: help deps bench-deps bench bench-check bench-psql build release check docs site test test-sentinel test-cluster bench-sip faults hosts soak \
+.PHONY: help deps bench-deps bench bench-check bench-psql build release check docs site test test-sentinel test-cluster test-media bench-sip faults hosts soak \
 	fuzz sanitize-thread sanitize-address demo stack-up stack-down clean upgrade cluster-report test-containers
 
 GATEWAYS ?= 2
@@ -34,6 +34,9 @@ test-sentinel: deps release ## the end-to-end tests, conformance included, on a 
 
 test-cluster: deps release ## the same on a Redis Cluster of three masters with a replica each
 	@Scripts/test-redis cluster
+
+test-media: deps release ## engines that hear each other through a media node (three minutes)
+	@.venv/bin/pytest Tests/Media -q
 
 test-containers: deps ## build the image and run the stack of docker-compose.yml in containers, with Docker or, as root, Podman (half an hour)
 	@Scripts/test-containers

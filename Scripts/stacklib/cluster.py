@@ -85,7 +85,7 @@ def _start_stores(record: Record, counts: dict[str, int], options: Options) -> N
         for kind in services.KINDS:
             for number in range(1, counts.get(kind, 1) + 1):
                 # A gateway speaks plain WebSocket on its port, TLS on the next one, and has the server API on the third; a
-                # bridge likewise SIP.
+                # bridge likewise SIP. A media node has one port, for UDP.
                 count = services.PORTS.get(kind)
                 ports = picker.pick(count) if count else []
                 member = services.service_member(record, kind, number, picker.pick()[0], ports, options.unlimited)

@@ -25,6 +25,9 @@ def write_endpoints(record: Record) -> None:
         "sip": {
             "host": bridges[0].address if bridges else "127.0.0.1", "port": bridges[0].port if bridges else None,
             "bridges": [{"name": bridge.name, "port": bridge.port, "pid": _pid(bridge)} for bridge in bridges]},
+        "media": [
+            {"name": node.name, "host": node.address, "port": node.port, "http": node.http, "pid": _pid(node)}
+            for node in record.of_kind("media")],
         **hosts.described(record),
     })
 

@@ -10,11 +10,11 @@ from .errors import StackError
 from .record import Member, Record
 
 # In the order in which they are started; each is also the name of the program.
-KINDS = ("presence", "channel-state", "invitation", "sip-bridge", "webhooks", "gateway")
+KINDS = ("presence", "channel-state", "invitation", "sip-bridge", "webhooks", "media", "gateway")
 # Kinds that a cluster needs only for apps that use them: they are started, and their programs must exist, only if asked for.
-OPTIONAL = ("webhooks",)
+OPTIONAL = ("webhooks", "media")
 # How many consecutive ports a kind has, apart from that of its health listener, and which of a gateway's is the server API's.
-PORTS = {"gateway": 3, "sip-bridge": 2}
+PORTS = {"gateway": 3, "sip-bridge": 2, "media": 1}
 API_PORT = 2
 CONTROL = "heliographctl"
 CONTROL_SECONDS = 60
@@ -85,6 +85,8 @@ def service_member(record: Record, kind: str, number: int, http_port: int, ports
             environment["HELIOGRAPH_GATEWAY_CONNECTIONS"] = MOST_CONNECTIONS
     elif kind == "sip-bridge":
         environment |= {"HELIOGRAPH_SIP_HOST": member.address, "HELIOGRAPH_SIP_PORT": str(ports[0])}
+    elif kind == "media":
+        environment |= {"HELIOGRAPH_MEDIA_HOST": member.address, "HELIOGRAPH_MEDIA_PORT": str(ports[0])}
     member.environment = environment | _settings_from_outside(kind)
     return member
 

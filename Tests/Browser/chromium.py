@@ -32,15 +32,15 @@ FLAGS = [
 
 
 class Browser:
-    """A Chromium process with a profile of its own."""
+    """A Chromium process with a profile of its own, and further flags."""
 
-    def __init__(self) -> None:
+    def __init__(self, *flags: str) -> None:
         program = shutil.which("chromium")
         assert program, "chromium is not installed (run Scripts/install-dependencies)"
         self._profile = Path(tempfile.mkdtemp(prefix="heliograph-chromium-"))
         self._log = (self._profile / "log").open("wb")
         self._process = subprocess.Popen(
-            [program, *FLAGS, f"--user-data-dir={self._profile}", "about:blank"], stdin=subprocess.DEVNULL,
+            [program, *FLAGS, *flags, f"--user-data-dir={self._profile}", "about:blank"], stdin=subprocess.DEVNULL,
             stdout=self._log, stderr=subprocess.STDOUT, start_new_session=True)
         try:
             self._base = f"http://127.0.0.1:{self._wait_for_port()}"

@@ -1,8 +1,9 @@
-"""What no log may hold: tokens, certificates, the secrets of lines, and the texts that users send each other.
+"""What no log may hold: tokens, certificates, the secrets of lines and of media, and the texts that users send each other.
 
 Clients note what they send and get (`SPOKEN`); when a stack ends, its logs are searched for all of it.
 """
 
+import base64
 import json
 import re
 from dataclasses import dataclass, field
@@ -10,11 +11,16 @@ from pathlib import Path
 
 # Shorter texts (`hi`, `1`) occur in logs by chance.
 LEAST_CHARACTERS = 12
+# Random ones don't: a ufrag has 8.
+LEAST_RANDOM = 8
 MOST_CHARACTERS = 60
 # Characters that logs and JSON write unescaped.
 PLAIN = re.compile(r"[A-Za-z0-9 _,;!?*/+=-]+")
 # The arguments of calls that hold users' texts.
 BODIES = ("content", "msg", "extra", "value")
+# The members of media calls and their answers that are secret, and the lines of descriptions (SDP) that are, or that are in no other one.
+MEDIA_SECRETS = ("secret", "ufrag", "pwd")
+SDP_SECRETS = re.compile(r"^(?:a=ice-ufrag:|a=ice-pwd:|o=)([^\r\n]+)", re.MULTILINE)
 
 
 @dataclass
@@ -63,9 +69,29 @@ class Spoken:
         for name in BODIES:
             self.body(arguments.get(name))
 
-    def _note(self, kind: str, text: str) -> None:
+    def media(self, fields: dict) -> None:
+        """Notes the secrets of a media call's arguments, or of its answer."""
+        self.body(fields.get("info"))
+        for name in MEDIA_SECRETS:
+            if isinstance(fields.get(name), str):
+                self._note(f"a participant's {name}", fields[name], LEAST_RANDOM)
+        for name in ("offer", "answer"):
+            if isinstance(fields.get(name), str):
+                for line in SDP_SECRETS.findall(fields[name]):
+                    self._note(f"a line of an {name}", line, LEAST_RANDOM)
+
+    def media_key(self, key: bytes) -> None:
+        """Notes a key of SRTP, as it might be written."""
+        self._note("a media key", key.hex())
+        self._note("a media key", base64.b64encode(key).decode())
+
+    def dynamic_key(self, text: str) -> None:
+        """Notes the signature of a key of version 003 or 004, and the text of one of version 005, which holds it."""
+        self._note("a dynamic key", text if text.startswith("005") else text[3:43])
+
+    def _note(self, kind: str, text: str, least: int = LEAST_CHARACTERS) -> None:
         longest = max(PLAIN.findall(text), key=len, default="").strip()[:MOST_CHARACTERS].strip()
-        if len(longest) >= LEAST_CHARACTERS:
+        if len(longest) >= least:
             self.pieces[longest] = kind
 
     def leaks(self, directory: Path) -> list[str]:
@@ -74,13 +100,13 @@ class Spoken:
         known: dict[str, list[str]] = {}
         for piece in self.pieces:
             if not any(piece in name for name in self.innocent):
-                known.setdefault(piece[:LEAST_CHARACTERS], []).append(piece)
+                known.setdefault(piece[:LEAST_RANDOM], []).append(piece)
         found = []
         for log in sorted(path for path in directory.rglob("*") if path.is_file()):
             text = log.read_text(errors="replace")
             told = set()
-            for at in range(len(text) - LEAST_CHARACTERS + 1):
-                for piece in known.get(text[at:at + LEAST_CHARACTERS], ()):
+            for at in range(len(text) - LEAST_RANDOM + 1):
+                for piece in known.get(text[at:at + LEAST_RANDOM], ()):
                     if piece not in told and text.startswith(piece, at):
                         told.add(piece)
                         found.append(f"{self.pieces[piece]} in {log.name}, line {text.count(chr(10), 0, at) + 1}")

@@ -16,7 +16,6 @@ package enum MediaRefusal: String, Error, Equatable, Sendable, CaseIterable {
     /// Media, but in no codec that is forwarded.
     case unsupportedMedia = "unsupported_media"
     case unknownParticipant = "unknown_participant"
-    case notInChannel = "not_in_channel"
     /// The channel or the node allows no more of this.
     case refused
     // What the caller may repeat.
@@ -27,16 +26,14 @@ package enum MediaRefusal: String, Error, Equatable, Sendable, CaseIterable {
     /// The node is about to stop.
     case draining
     case rateLimited = "rate_limited"
-    case timeout
 
     /// The code, as apps of the media SDK know it.
     package var code: Int {
         switch self {
         case .invalidUID, .invalidArguments, .badOffer: 2
-        case .unknownParticipant, .notInChannel: 3
+        case .unknownParticipant: 3
         case .unsupportedMedia: 4
         case .refused: 5
-        case .timeout: 10
         case .rateLimited: 12
         case .channelFull: 17
         case .unknownApp: 101
@@ -49,14 +46,39 @@ package enum MediaRefusal: String, Error, Equatable, Sendable, CaseIterable {
         }
     }
 
-    /// The refusal as it travels between processes, where only its reason counts.
-    package var error: SignalingError {
-        SignalingError(.failed, SignalingReason(rawValue: rawValue), "a media node refused the call")
+    /// The reason as a sentence for people, with the bound that was hit.
+    package var message: String {
+        switch self {
+        case .unknownApp: "there is no app with that id"
+        case .invalidChannel:
+            "a media channel's name must have \(MediaChannelName.bytes.lowerBound) to \(MediaChannelName.bytes.upperBound) "
+                + "ASCII characters, without quotation marks, *, / and \\"
+        case .invalidUID: "a uid must be a number from 0 to \(UInt32.max)"
+        case .invalidArguments: "an argument is missing, of the wrong type or outside its bounds"
+        case .badOffer: "the session description is no offer that media can come of"
+        case .keyRequired: "the app requires a dynamic key"
+        case .malformedKey: "the key is not a dynamic key of version 003, 004 or 005"
+        case .wrongKey: "the key was made for another app, channel, uid or service, or with another certificate"
+        case .keyExpired: "the key, or the service that it is for, has expired"
+        case .channelFull: "the channel has as many participants as it may"
+        case .unsupportedMedia: "none of the codecs is one that this system forwards"
+        case .unknownParticipant: "there is no such participant on this connection"
+        case .refused: "the channel, the node or the connection allows no more of this"
+        case .noNode: "no media node takes participants; try again"
+        case .nodeUnreachable: "the channel's media node does not answer; try again"
+        case .draining: "the media node is about to stop; try again"
+        case .rateLimited: "too many media calls; try again later"
+        }
     }
 
-    /// The refusal of which an answer between processes tells. What else can go wrong there (Redis or a service is away, a queue is
-    /// full) is no answer of the node.
+    /// The refusal as it travels between processes, where only its reason counts.
+    package var error: SignalingError {
+        SignalingError(.failed, SignalingReason(rawValue: rawValue), message)
+    }
+
+    /// The refusal of which an answer between processes tells, or the one that stands for what has prevented an answer: the node is
+    /// silent, or Redis is away.
     package init(_ error: SignalingError) {
-        self = Self(rawValue: error.reason.rawValue) ?? .nodeUnreachable
+        self = Self(rawValue: error.reason.rawValue) ?? (error.reason == .timeout ? .nodeUnreachable : .noNode)
     }
 }

@@ -33,7 +33,7 @@ def wait_until_whole(stack: Stack) -> None:
 @ONE_REDIS
 def test_endpoints_have_the_promised_shape(stack: Stack):
     found = stack.endpoints
-    assert set(found) == {"gateways", "api", "services", "redis", "postgres", "apps", "sip"}
+    assert set(found) == {"gateways", "api", "services", "redis", "postgres", "apps", "sip", "media"}
     assert [gateway["name"] for gateway in found["gateways"]] == ["gateway#1", "gateway#2"]
     assert all(set(gateway) == {"name", "ws", "http", "pid"} for gateway in found["gateways"])
     assert len(found["api"]) == 2 and all(url.startswith("http://127.0.0.1:") for url in found["api"])
@@ -48,6 +48,7 @@ def test_endpoints_have_the_promised_shape(stack: Stack):
     assert all(set(app) == {"appId", "certificate", "tokenRequired"} for app in found["apps"])
     assert stack.token_app.certificate
     assert set(found["sip"]) == {"host", "port", "bridges"}
+    assert found["media"] == []
     assert all(is_running(pid) for pid in stack.pids.values()) and len(stack.pids) == 8
 
 

@@ -25,6 +25,10 @@ def spoken() -> Spoken:
     made.line("session0001.secretsecretsecret.app.ada")
     made.body('{"key": "a long text of a user\\n"}')
     made.body("short")
+    made.media({"secret": "secretofonecall", "ufrag": "aB3dE6gH", "pwd": "0123456789abcdefghijkl", "node": "media-1"})
+    made.media({"offer": "v=0\r\no=- 4611731400430051336 2 IN IP4 127.0.0.1\r\na=ice-ufrag:abcd\r\na=ice-pwd:thepasswordoftheoffer\r\n"})
+    made.media_key(bytes(range(28)))
+    made.dynamic_key("00487654321fedcba9887654321fedcba9876543210970ca35de60c44645bbae8a215061b33")
     return made
 
 
@@ -34,6 +38,12 @@ def spoken() -> Spoken:
     ("app certificate=fedcba9876543210fedcba9876543210", "a certificate"),
     ("resumed line=session0001.secretsecretsecret.app.ada", "a line"),
     ('frame "{\\"key\\": \\"a long text of a user\\\\n\\"}"', "a body"),
+    ("participant secretofonecall", "a participant's secret"), ("check of aB3dE6gH:xyz", "a participant's ufrag"),
+    ("password 0123456789abcdefghijkl", "a participant's pwd"), ("ice-pwd:thepasswordoftheoffer", "a line of an offer"),
+    ("sdp=v=0\\r\\no=- 4611731400430051336 2 IN IP4 127.0.0.1", "a line of an offer"),
+    ("key 000102030405060708090a0b0c0d0e0f101112131415161718191a1b", "a media key"),
+    ("key AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGw==", "a media key"),
+    ("key=00487654321fedcba9887654321fedcba9876543210970ca35", "a dynamic key"),
     ("STATEMENT: insert into a values ('{\"key\": \"a long text of a user')", "a body"),
 ])
 def test_the_search_finds(tmp_path: Path, line: str, kind: str):

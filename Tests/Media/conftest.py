@@ -1,0 +1,96 @@
+"""Fixtures: a cluster with a media node, and engines that join it; Tests/Media/Support has what they are made of."""
+
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE / "Support"), str(HERE.parent / "Support"), str(HERE.parent / "Browser")]
+
+from apps import App  # noqa: E402
+from chromium import Browser  # noqa: E402
+from engine import Engine  # noqa: E402
+from fixtures import pytest_pyfunc_call, running  # noqa: E402, F401
+from media_page import MediaPage, Site, opened, tone_browser  # noqa: E402
+from media_socket import MediaSocket  # noqa: E402
+from stack_control import Stack  # noqa: E402
+from tone import TONES  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
+    """Two gateways, one of each service, a media node; for tests that kill nothing."""
+    with running(request, gateways=2, media=1) as stack:
+        yield stack
+
+
+class Cast:
+    """Makes engines and sockets, on each gateway in turn, and closes them at the end."""
+
+    def __init__(self, stack: Stack):
+        self.stack = stack
+        self.opened: list[Engine | MediaSocket] = []
+        self._turn = cycle(stack.gateways)
+
+    async def engine(self, channel: str, tone: int = 0, uid: int = 0, app: App | None = None, **more: object) -> Engine:
+        """An engine that has joined, and speaks unless `tone` is 0."""
+        engine = Engine(app or self.stack.open_app, tone)
+        self.opened.append(engine)
+        return await engine.join(next(self._turn), channel, uid, **more)
+
+    async def socket(self, app: App | None = None) -> MediaSocket:
+        """A socket after hello."""
+        socket = MediaSocket(app or self.stack.open_app)
+        self.opened.append(socket)
+        return await socket.open(next(self._turn))
+
+
+@pytest.fixture
+def media(stack: Stack) -> AbstractAsyncContextManager[Cast]:
+    """`async with media as cast: ada = await cast.engine(channel, 440)`."""
+
+    @asynccontextmanager
+    async def cast_of() -> AsyncIterator[Cast]:
+        cast = Cast(stack)
+        try:
+            yield cast
+        except BaseException:
+            # What went wrong first is what the test says.
+            for one in cast.opened:
+                one.forgive()
+            raise
+        finally:
+            for one in cast.opened:
+                await one.close()
+
+    return cast_of()
+
+
+@pytest.fixture(scope="session")
+def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int, Browser]]:
+    """By tone: a browser whose microphone has it. They start one after another: each takes all cores for a while."""
+    directory, browsers = tmp_path_factory.mktemp("tones"), {}
+    try:
+        for tone in TONES:
+            browsers[tone] = tone_browser(tone, directory)
+        yield browsers
+    finally:
+        for browser in browsers.values():
+            browser.close()
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[Site]:
+    site = Site()
+    yield site
+    site.close()
+
+
+@pytest.fixture
+def visit(browsers: dict[int, Browser], site: Site) -> Callable[[int], AbstractAsyncContextManager[MediaPage]]:
+    """`async with visit(440) as page:`, a page that says this tone when it has joined."""
+    return lambda tone: opened(browsers[tone], site, tone)

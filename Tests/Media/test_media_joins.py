@@ -1,0 +1,242 @@
+"""How engines come into media channels: hello, join, leave, their events; keys, and all refusals."""
+
+import time
+import uuid
+
+import pytest
+from apps import App
+from dynamic_key import VERSIONS, Grant, dynamic_key
+from engine import join_arguments
+from media_socket import MediaRefused
+from stack_control import unique
+from waiting import eventually
+
+# Published and computed keys of one app, for the versions 003, 004 and 005; the app of 005 was written in mixed case.
+VECTOR_APP = App("970ca35de60c44645bbae8a215061b33", "5cfd2fd1755d40ecb72977518be15d3b", True)
+VECTOR_CHANNEL, VECTOR_UID = "7d72365eb983485397e3e3f9d460bdda", 2_882_341_273
+VECTORS = {
+    "003": "0037666966591a93ee5a3f712e22633f31f0cbc8f13970ca35de60c44645bbae8a215061b3314464554720383bbf528823412731446455471",
+    "004": "004d0ec5ee3179c964fe7c0485c045541de6bff332b970ca35de60c44645bbae8a215061b3314464554720383bbf51446455471",
+    "005": "005AQAoAEJERTJDRDdFNkZDNkU0ODYxNkYxQTYwOUVFNTM1M0U5ODNCQjFDNDQQAJcMo13mDERkW7roohUGGzOwKDdW9buDA68oN1YAAA==",
+}
+UID = 77
+# An offer of a page that knows no codec that is forwarded, and parts of it that are no offer.
+PCMU_OFFER = "\r\n".join((
+    "v=0", "o=- 4611731400430051336 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0", "m=audio 9 UDP/TLS/RTP/SAVPF 0",
+    "c=IN IP4 0.0.0.0", "a=mid:0", "a=sendonly", "a=rtcp-mux", "a=rtpmap:0 PCMU/8000", "a=setup:actpass",
+    f"a=fingerprint:sha-256 {':'.join(['AB'] * 32)}", "a=ice-ufrag:Pg3x", "a=ice-pwd:thepasswordofthisoffer", ""))
+NO_OFFERS = ["", "v=0", PCMU_OFFER[:PCMU_OFFER.index("a=ice-ufrag")]]
+
+
+async def refused(cast, reason: str, code: int, app: App | None = None, channel: str | None = None, **arguments: object) -> None:
+    """A join with these arguments is answered by that error, and the socket goes on."""
+    socket = await cast.socket(app)
+    with pytest.raises(MediaRefused) as caught:
+        await socket.call("media.join", **join_arguments(channel or unique("joins"), **arguments))
+    assert (caught.value.reason, caught.value.code) == (reason, code)
+    assert not socket.closed.is_set()
+
+
+# Hello
+
+
+@pytest.mark.parametrize("app", ["no such app", uuid.uuid4().hex])
+async def test_an_unknown_app_is_refused_and_closed(media, app: str):
+    async with media as cast:
+        with pytest.raises(MediaRefused) as caught:
+            await cast.socket(App(app))
+        assert (caught.value.reason, caught.value.code) == ("unknown_app", 101)
+        await eventually(cast.opened[-1].closed.is_set, "the socket is closed")
+
+
+# Joins
+
+
+async def test_an_answer_has_the_promised_shape(media):
+    async with media as cast:
+        engine = await cast.engine(unique("joins"), uid=UID)
+        answer = engine.answer
+        assert set(answer) == {
+            "result", "uid", "pid", "secret", "node", "epoch", "n", "expiry", "users", "candidates", "ufrag", "pwd", "pub",
+            "suite", "ssrcs", "slots", "pts"}
+        assert answer["uid"] == UID and answer["expiry"] == 0 and answer["epoch"] > 0
+        assert len(answer["pid"]) == 32 and int(answer["pid"], 16) >= 0
+        node, = cast.stack.endpoints["media"]
+        assert answer["candidates"] == [["udp", node["host"], node["port"]]]
+        assert len(answer["ufrag"]) == 8 and len(answer["pwd"]) >= 22
+        assert len(set(answer["slots"]["audio"])) == 6 and answer["ssrcs"]["audio"] not in answer["slots"]["audio"]
+        assert answer["pts"] == {"opus": 111}
+        # The address that the node has answered is the engine's own.
+        assert engine.path.checks.address == engine.path.own_address
+
+
+async def test_a_free_uid_is_chosen(media):
+    async with media as cast:
+        channel = unique("joins")
+        uids = {(await cast.engine(channel)).uid for _ in range(3)}
+        assert len(uids) == 3 and all(0 < uid < 1 << 32 for uid in uids)
+
+
+async def test_others_are_told_of_joins_and_leaves(media):
+    async with media as cast:
+        channel = unique("joins")
+        ada = await cast.engine(channel)
+        bob = await cast.engine(channel, 440)
+        assert set(bob.members()) == {ada.uid} and ada.members() == {}
+        joined = await ada.socket.event("joined", uid=bob.uid)
+        assert joined.fields == {"t": "joined", "channel": channel, "pid": ada.pid, "n": ada.n + 1, "uid": bob.uid, "flags": 0}
+        assert bob.n == joined.n
+        cyd = await cast.engine(channel, muted=1)
+        joined = await ada.socket.event("joined", uid=cyd.uid)
+        assert (joined.n, joined["flags"]) == (ada.n + 2, 1)
+        await ada.hears(bob, 0.2)
+        ended = await bob.leave()
+        assert type(ended["duration"]) is int and ended["duration"] >= 0 and ended["bytes"] > 0
+        for one in (ada, cyd):
+            left = await one.socket.event("left", uid=bob.uid)
+            assert left["reason"] == "quit" and left.n == ada.n + 3 and left["pid"] == one.pid
+        assert [event.n for event in ada.changes()] == [ada.n + 1, ada.n + 2, ada.n + 3]
+        assert [event.n for event in cyd.changes()] == [ada.n + 3]
+        # Nobody is told of what they do themselves, and who has left is told nothing.
+        assert [event["uid"] for event in bob.changes()] == [cyd.uid]
+
+
+async def test_a_participant_leaves_once(media):
+    async with media as cast:
+        engine = await cast.engine(unique("joins"))
+        await engine.leave()
+        with pytest.raises(MediaRefused) as caught:
+            await engine.leave()
+        assert caught.value.reason in ("unknown_participant", "not_in_channel") and caught.value.code == 3
+
+
+async def test_only_who_has_joined_may_leave(media):
+    async with media as cast:
+        engine = await cast.engine(unique("joins"))
+        stranger = await cast.socket()
+        with pytest.raises(MediaRefused) as caught:
+            await stranger.call("media.leave", channel=engine.channel, pid=engine.pid)
+        assert caught.value.reason in ("unknown_participant", "not_in_channel") and caught.value.code == 3
+        await engine.leave()
+
+
+async def test_a_uid_is_in_a_channel_once(media):
+    """With another call it is another participant, which takes the place; the others hear of both."""
+    async with media as cast:
+        channel = unique("joins")
+        ada = await cast.engine(channel)
+        bob = await cast.engine(channel, uid=UID)
+        again = await cast.engine(channel, uid=UID)
+        gone = await bob.socket.event("gone")
+        assert gone["reason"] == "replaced" and gone["pid"] == bob.pid and gone["channel"] == channel
+        left = await ada.socket.event("left", uid=UID)
+        assert left["reason"] == "replaced"
+        assert again.pid != bob.pid and set(again.members()) == {ada.uid}
+
+
+# Refusals
+
+
+@pytest.mark.parametrize("channel", ["", "x" * 65, "x" * 101, "a/b", "a\\b", "Zürich", "a\tb"])
+async def test_names_of_channels(media, channel: str):
+    async with media as cast:
+        socket = await cast.socket()
+        with pytest.raises(MediaRefused) as caught:
+            await socket.call("media.join", **join_arguments(channel))
+        assert (caught.value.reason, caught.value.code) == ("invalid_channel", 102)
+
+
+async def test_the_longest_name_with_all_kinds_of_characters(media):
+    name = f"{uuid.uuid4().hex} !#$%&()+-:;<=.>?@[]^_{{}}|~,".ljust(64, "x")
+    assert len(name) == 64
+    async with media as cast:
+        assert (await cast.engine(name)).uid
+
+
+@pytest.mark.parametrize("uid", [-1, 1 << 32, "7", 1.5])
+async def test_uids(media, uid: object):
+    async with media as cast:
+        await refused(cast, "invalid_uid", 2, uid=uid)
+
+
+@pytest.mark.parametrize("arguments", [
+    {"kind": None}, {"kind": "radio"}, {"pub": None}, {"pub": "AAAA"}, {"pub": "not base64"}, {"call": None}, {"call": "12"},
+    {"muted": 4}, {"enabled": "yes"}, {"info": "x" * 4097},
+], ids=lambda arguments: str(arguments)[:40])
+async def test_arguments(media, arguments: dict):
+    async with media as cast:
+        await refused(cast, "invalid_args", 2, **arguments)
+
+
+@pytest.mark.parametrize("offer", NO_OFFERS, ids=["empty", "first line", "no ufrag"])
+async def test_offers_that_are_none(media, offer: str):
+    async with media as cast:
+        await refused(cast, "bad_offer", 2, kind="web", pub=None, codecs=None, offer=offer)
+
+
+@pytest.mark.parametrize("codecs", [["speex"], []], ids=str)
+async def test_media_that_nobody_forwards(media, codecs: list[str]):
+    async with media as cast:
+        await refused(cast, "unsupported_media", 4, codecs=codecs)
+
+
+async def test_a_page_without_a_codec_that_is_forwarded(media):
+    async with media as cast:
+        await refused(cast, "unsupported_media", 4, kind="web", pub=None, codecs=None, offer=PCMU_OFFER)
+
+
+# Keys
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_vectors_of_keys(version: str):
+    grant = Grant(made=1_446_455_472, random=58_964_981, expiry=1_446_455_471)
+    assert dynamic_key(version, VECTOR_APP, VECTOR_CHANNEL, VECTOR_UID, grant) == VECTORS[version]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_the_right_key_lets_in(media, version: str):
+    async with media as cast:
+        app, channel = cast.stack.token_app, unique("keys")
+        expiry = int(time.time()) + 600
+        engine = await cast.engine(channel, uid=UID, app=app, key=dynamic_key(version, app, channel, UID, Grant(expiry=expiry)))
+        assert (engine.uid, engine.answer["expiry"]) == (UID, expiry)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_wrong_keys(media, version: str):
+    async with media as cast:
+        app, channel = cast.stack.token_app, unique("keys")
+        now = int(time.time())
+        other = App(app.id, "0" * 32, True)
+        for key, reason, code in (
+            (dynamic_key(version, app, channel, UID + 1), "wrong_key", 110),
+            (dynamic_key(version, app, f"{channel}x", UID), "wrong_key", 110),
+            (dynamic_key(version, other, channel, UID), "wrong_key", 110),
+            (dynamic_key(version, app, channel, UID, Grant(made=now - 400)), "key_expired", 109),
+            (dynamic_key(version, app, channel, UID, Grant(expiry=now - 1)), "key_expired", 109),
+            (dynamic_key(version, app, channel, UID)[:-9], "malformed_key", 110),
+        ):
+            await refused(cast, reason, code, app, channel, uid=UID, key=key)
+
+
+@pytest.mark.parametrize(("version", "service"), [("004", "ARS"), ("004", "APSS"), ("005", "ARS"), ("005", "APSS")])
+async def test_keys_of_other_services(media, version: str, service: str):
+    async with media as cast:
+        app, channel = cast.stack.token_app, unique("keys")
+        key = dynamic_key(version, app, channel, UID, Grant(service))
+        await refused(cast, "wrong_key", 110, app, channel, uid=UID, key=key)
+
+
+async def test_a_key_is_required_where_tokens_are(media):
+    async with media as cast:
+        app = cast.stack.token_app
+        for key in ("", app.id):
+            await refused(cast, "key_required", 110, app, uid=UID, key=key)
+        await refused(cast, "malformed_key", 110, app, uid=UID, key="007 is no version of keys")
+
+
+async def test_a_key_that_is_not_required_is_checked_too(media):
+    async with media as cast:
+        await refused(cast, "malformed_key", 110, uid=UID, key="007 is no version of keys")
+        assert (await cast.engine(unique("keys"), key=cast.stack.open_app.id)).answer["expiry"] == 0
