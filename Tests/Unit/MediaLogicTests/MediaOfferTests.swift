@@ -1,4 +1,5 @@
 import MediaLogic
+import SignalingProtocol
 import Testing
 
 @Suite struct MediaOfferTests {
