@@ -318,6 +318,8 @@ let package = Package(
                 linkerSettings: ["ssl", "crypto"].map { .linkedLibrary($0) }),
             unitTests("CMediaNode", ["CMedia", "CMediaPeer", "TestKit"]),
             unitTests("MediaLogic", ["SignalingProtocol"]),
+            unitTests(
+                "MediaServer", ["CMediaNode", "CMediaPeer", "MediaLogic", "ServiceKit", "SignalingProtocol", "TestKit"]),
             unitTests("WebhookClient", ["SignalingProtocol", nioCore, nioPosix]),
             unitTests("SIPBridgeLogic", ["SignalingProtocol"]),
             unitTests("SIPBridgeServer", ["SIPBridgeLogic", "PostgresStore", "SignalingProtocol", "TestKit"]),

@@ -81,6 +81,18 @@ struct MetricRegistryTests {
         #expect(lines.contains(#"call_seconds_count{op="join"} 3"#))
     }
 
+    @Test("A histogram takes what was counted elsewhere by the same buckets")
+    func countedElsewhere() {
+        let histogram = Histogram("packet_seconds", "Packets.", .packets, in: registry)
+        histogram.add([1] + [Int](repeating: 0, count: 9) + [3, 2], sum: 0.5)
+        histogram.add([1] + [Int](repeating: 0, count: 11), sum: 0.25)
+        #expect(lines.contains(#"packet_seconds_bucket{le="5e-05"} 2"#))
+        #expect(lines.contains(#"packet_seconds_bucket{le="0.05"} 2"#))
+        #expect(lines.contains(#"packet_seconds_bucket{le="0.1"} 5"#))
+        #expect(lines.contains(#"packet_seconds_bucket{le="+Inf"} 7"#))
+        #expect(lines.contains("packet_seconds_sum 0.75") && lines.contains("packet_seconds_count 7"))
+    }
+
     @Test("Values that are asked for when they are shown; without a value there is no line")
     func observed() {
         registry.observe(.gauge, "half", "Half.") { 0.5 }

@@ -1,0 +1,145 @@
+import CMediaNode
+import Synchronization
+
+@testable import MediaServer
+import SignalingProtocol
+
+/// A node whose paths, clock and publications are the test's.
+final class ServedNode: MediaPaths {
+    struct Path: Sendable {
+        var settings: cm_participant_settings
+        var replaced: UInt64?
+    }
+
+    private struct State {
+        var opened: [Path] = []
+        var closed: [UInt64] = []
+        var told: [(asker: AskerID, event: MediaPublication)] = []
+        var now = ContinuousClock.now
+        var error: Int32 = 0
+        var clock: Int64? = 1_000_000
+        var onOpen: (@Sendable () async -> Void)?
+    }
+
+    static let key = MediaChannelKey(app: AppID.test, name: .test)
+    static let gateways = (1...2).map { AskerID.gateway(GatewayID("gateway-\($0)")) }
+
+    private let state = Mutex(State())
+
+    func node(_ change: (inout MediaNodeBounds) -> Void = { _ in }) -> MediaNode {
+        var bounds = MediaNodeBounds()
+        change(&bounds)
+        let planner = MediaPathPlanner(
+            address: "192.0.2.1", port: 7000, fingerprint: [UInt8](repeating: 7, count: 32), audioSlots: 6)
+        return MediaNode(
+            bounds: bounds,
+            MediaNode.Surroundings(
+                paths: self, planner: planner,
+                publish: { asker, event in self.state.withLock { $0.told.append((asker, event)) } },
+                clock: { self.state.withLock { $0.clock } }, now: { self.state.withLock { $0.now } }))
+    }
+
+    func open(_ settings: cm_participant_settings, replacing: UInt64?) async -> Int32 {
+        let act = state.withLock { state in
+            state.opened.append(Path(settings: settings, replaced: replacing))
+            return state.onOpen
+        }
+        await act?()
+        return state.withLock { $0.error }
+    }
+
+    func close(_ id: UInt64) async -> MediaTraffic {
+        state.withLock { $0.closed.append(id) }
+        return MediaTraffic(bytesReceived: 1000, bytesSent: 234)
+    }
+
+    var opened: [Path] { state.withLock { $0.opened } }
+    var closed: [UInt64] { state.withLock { $0.closed } }
+    func pass(_ time: Duration) { state.withLock { $0.now += time } }
+    func fail(_ error: Int32) { state.withLock { $0.error = error } }
+    func loseClock() { state.withLock { $0.clock = nil } }
+    func onOpen(_ act: @escaping @Sendable () async -> Void) { state.withLock { $0.onOpen = act } }
+
+    /// What was published since the last call, in words.
+    func told() -> [String] {
+        let told = state.withLock { state in
+            defer { state.told = [] }
+            return state.told
+        }
+        return told.map { asker, publication in
+            let pids = publication.participants.map(\.rawValue).joined(separator: ",")
+            return "\(asker.id) \(pids)\(publication.isLast ? " last" : ""): \(Self.words(publication.event))"
+        }
+    }
+
+    private static func words(_ event: MediaEvent) -> String {
+        switch event {
+        case .joined(let uid, let flags, let n): "joined \(uid) \(flags.rawValue) n\(n)"
+        case .left(let uid, let reason, let n): "left \(uid) \(reason) n\(n)"
+        case .state(let uid, let flags, let n): "state \(uid) \(flags.rawValue) n\(n)"
+        case .gone(let reason): "gone \(reason)"
+        }
+    }
+}
+
+extension AppID {
+    static var test: AppID {
+        guard let app = try? AppID("0123456789abcdef0123456789abcdef") else { preconditionFailure("an app's id") }
+        return app
+    }
+}
+
+extension MediaChannelName {
+    static var test: MediaChannelName {
+        guard let name = try? MediaChannelName("room") else { preconditionFailure("a channel's name") }
+        return name
+    }
+}
+
+extension MediaNode {
+    /// An engine joins.
+    @discardableResult
+    func join(
+        _ pid: String, uid: UInt32 = 0, call: String? = nil, gateway: Int = 0, flags: MediaFlags = [],
+        channel: MediaChannelKey = ServedNode.key, _ transport: MediaTransportOffer = .engine
+    ) async throws(MediaRefusal) -> MediaJoined {
+        try await join(
+            JoinMedia(
+                to: MediaNodeID("node"), channel: channel, participant: ParticipantID(pid), uid: uid,
+                call: call ?? "call of \(pid)", flags: flags, transport: transport),
+            asker: ServedNode.gateways[gateway])
+    }
+
+    @discardableResult
+    func leave(_ pid: String) async throws(MediaRefusal) -> MediaLeft {
+        try await leave(
+            LeaveMedia(from: MediaNodeID("node"), channel: ServedNode.key, participant: ParticipantID(pid)))
+    }
+
+    /// Why a join is refused; nil when it is not.
+    func refusal(
+        _ pid: String, uid: UInt32 = 0, channel: MediaChannelKey = ServedNode.key,
+        _ transport: MediaTransportOffer = .engine
+    ) async -> MediaRefusal? {
+        do throws(MediaRefusal) {
+            try await join(pid, uid: uid, channel: channel, transport)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension MediaTransportOffer {
+    /// An engine with a key of its own.
+    static var engine: MediaTransportOffer {
+        var pair = cm_key_pair()
+        precondition(cm_key_pair_make(&pair), "random numbers")
+        return .engine(publicKey: Base64.text(withUnsafeBytes(of: pair.public_key) { Array($0) }), codecs: ["opus"])
+    }
+}
+
+extension MediaJoined {
+    var engine: EngineTransport? { if case .engine(let transport) = transport { transport } else { nil } }
+    var page: String? { if case .web(let answer) = transport { answer } else { nil } }
+}
