@@ -119,6 +119,7 @@ let package = Package(
         .executable(name: "invitation", targets: ["InvitationMain"]),
         .executable(name: "sip-bridge", targets: ["SIPBridgeMain"]),
         .executable(name: "webhooks", targets: ["WebhooksMain"]),
+        .executable(name: "media", targets: ["MediaMain"]),
         .executable(name: "heliographctl", targets: ["Control"]),
         .executable(name: "client-echo", targets: ["ClientEcho"]),
         .library(name: "SignalingClient", targets: ["SignalingClient"]),
@@ -144,15 +145,12 @@ let package = Package(
             name: "CRe", path: "Shared/CRe",
             cSettings: libreSettings,
             linkerSettings: ["re", "ssl", "crypto"].map { .linkedLibrary($0) }),
-        // What happens per media packet, without sockets; no program uses it yet (Docs/decisions/0031-media-core.md).
+        // What happens per media packet, without sockets (Docs/decisions/0031-media-core.md).
         .target(name: "CMedia", path: "Shared/CMedia", cSettings: mediaSettings),
         // A media node's loop, and what it does with sockets' bytes (Docs/decisions/0034-media-transport.md, 0035-media-node.md).
         .target(
             name: "CMediaNode", dependencies: ["CMedia"], path: "Shared/CMediaNode", cSettings: mediaSettings,
             linkerSettings: ["srtp2", "ssl", "crypto"].map { .linkedLibrary($0) }),
-        .target(
-            name: "MediaLogic", dependencies: ["ClusterState", "SignalingProtocol"], path: "Services/Media/Logic",
-            swiftSettings: strict),
         .target(name: "SignalingProtocol", path: "Shared/SignalingProtocol", swiftSettings: strict),
         .target(
             name: "SignalingTokens", dependencies: ["CCrypto", "SignalingProtocol"], path: "Shared/SignalingTokens",
@@ -273,6 +271,9 @@ let package = Package(
         + service(
             "Webhooks", folder: "Webhooks",
             server: ["RedisStore", "PostgresStore", "ClusterService", "WebhookClient"])
+        + service(
+            "Media", folder: "Media", logic: ["ClusterState"],
+            server: ["CMedia", "CMediaNode", "RedisStore", "ClusterService", deques])
         + [
             unitTests("SignalingProtocol"),
             unitTests("SignalingTokens", ["SignalingProtocol"]),

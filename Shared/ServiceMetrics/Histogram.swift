@@ -8,6 +8,8 @@ package struct Histogram: Sendable {
         case latencies
         /// For what should take next to nothing: 10 microseconds to 10 seconds, ten times as much each.
         case decades
+        /// For what is done with each packet: 50 microseconds to 0.1 seconds.
+        case packets
 
         fileprivate var bounds: [Double] {
             switch self {
@@ -16,6 +18,7 @@ package struct Histogram: Sendable {
                     0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
                 ]
             case .decades: [0.000_01, 0.000_1, 0.001, 0.01, 0.1, 1, 10]
+            case .packets: [0.000_05, 0.000_1, 0.000_2, 0.000_5, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1]
             }
         }
     }
@@ -45,6 +48,12 @@ package struct Histogram: Sendable {
         let (seconds, attoseconds) = span.components
         series.record(Double(seconds) + Double(attoseconds) / 1e18)
     }
+
+    /// Adds what was counted elsewhere.
+    /// - Parameters:
+    ///   - counts: one number for each bucket, and a last one for values above all bounds.
+    ///   - sum: of the values, in seconds.
+    package func add(_ counts: [Int], sum: Double) { series.add(counts, sum) }
 }
 
 /// Histograms of one name, one for each value of a label; all are shown from the start.
@@ -85,6 +94,14 @@ private final class HistogramSeries: MetricSeries {
         state.withLock { state in
             state.counts[bucket] += 1
             state.sum += value
+        }
+    }
+
+    func add(_ counts: [Int], _ sum: Double) {
+        precondition(counts.count == bounds.count + 1, "other buckets than those of the histogram")
+        state.withLock { state in
+            for (bucket, count) in counts.enumerated() { state.counts[bucket] += count }
+            state.sum += sum
         }
     }
 

@@ -24,6 +24,8 @@ package enum Limits {
     package static let frameBytes = 65_536
     /// Bytes of a client's frames before its login: enough for the longest tokens in use.
     package static let loginFrameBytes = 16_384
+    /// Bytes of a frame on a socket that was opened for media alone: a page's offer may have 64 KiB before it is JSON.
+    package static let mediaFrameBytes = 131_072
     /// Bytes of calls that wait for a resume; at this size nothing more is read from the client.
     package static let heldCallBytes = 65_536
     /// Bytes of calls that wait for their turn; at this size nothing more is read from the client.

@@ -199,6 +199,12 @@ extension SignalingReason {
     package static let wrongVerb = Self(rawValue: "wrong_verb")
 }
 
+/// Between gateways and media nodes. What clients of media calls are told is ``MediaRefusal``.
+extension SignalingReason {
+    /// The media node that a command is for is gone.
+    package static let nodeUnreachable = Self(rawValue: "node_unreachable")
+}
+
 /// Dynamic keys.
 extension SignalingReason {
     /// A part of the key to be made has the wrong length.

@@ -1,6 +1,7 @@
 internal import GatewayLogic
 internal import MessageStore
 internal import ServiceMetrics
+internal import SignalingProtocol
 
 /// What a gateway counts. All of it is declared with ``shared``, so that everything is shown from the start.
 struct GatewayMetrics: Sendable {
@@ -93,6 +94,13 @@ struct GatewayMetrics: Sendable {
         "heliograph_gateway_unsettled_joins_total",
         "Joins without an answer, after which the gateway had to ask in which channel the session is.")
 
+    // MARK: Media
+
+    let participants = Gauge(
+        "heliograph_gateway_media_participants", "Participants in media channels whose events go to clients of this gateway.")
+    let mediaRefusals = CounterSet<MediaRefusal>(
+        "heliograph_gateway_media_refusals_total", "Media calls and hellos that were refused.", label: "reason")
+
     // MARK: Before-hooks
 
     let hookAnswers = CounterSet<HookOutcome>(
@@ -139,6 +147,7 @@ struct GatewayMetrics: Sendable {
         connections.set(loads.reduce(0) { $0 + $1.connections })
         sessions.set(loads.reduce(0) { $0 + $1.sessions })
         channels.set(loads.reduce(0) { $0 + $1.channels })
+        participants.set(loads.reduce(0) { $0 + $1.participants })
         outputWaiting.set(loads.reduce(0) { $0 + $1.outputBytes })
         requests.set(loads.reduce(0) { $0 + $1.requests })
         detaches.set(loads.reduce(0) { $0 + $1.detaches })
@@ -155,6 +164,8 @@ struct ShardLoad: Sendable, Equatable {
     var sessions = 0
     /// The number of channels with members here.
     var channels = 0
+    /// The number of participants in media channels.
+    var participants = 0
     /// The bytes that are queued for clients.
     var outputBytes = 0
     /// The number of commands to services that wait for their replies.
@@ -182,6 +193,8 @@ struct CallDurations: Sendable {
     let user = duration("user")
     let channel = duration("channel")
     let invitation = duration("invitation")
+    let mediaJoin = duration("media_join")
+    let mediaLeave = duration("media_leave")
 
     private static func duration(_ call: String) -> Histogram {
         Histogram(

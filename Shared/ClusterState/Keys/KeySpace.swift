@@ -120,6 +120,15 @@ package enum KeySpace {
     /// Hash: the records of ``bridges``, without fields, by id.
     package static let bridgeRecords = bridges + ":records"
 
+    /// What a media node's place among the slots is derived from: `{media:ID}`.
+    package static func mediaTag(_ node: MediaNodeID) -> String { "{media:\(node.rawValue)}" }
+
+    /// Sorted set: ids of media nodes, scored by the time of their last heartbeat (ms).
+    package static let mediaNodes = control + "medias"
+
+    /// Hash: what the nodes of ``mediaNodes`` tell gateways, by id.
+    package static let mediaNodeRecords = mediaNodes + ":records"
+
     // Of the keys named here for a service, each partition of the bus has one. No partition is the default: what forgets to
     // name one would work on a single Redis and fail in a cluster.
 
@@ -140,6 +149,13 @@ package enum KeySpace {
 
     /// Stream: commands to one sip-bridge, about the calls that it holds.
     package static func commands(_ bridge: BridgeID) -> String { bridgeTag(bridge) + ":cmd" }
+
+    /// Stream: commands to one media node, beside the topics on which the replies are published.
+    package static func commands(_ node: MediaNodeID, in partition: BusPartition) -> String {
+        partition.named(mediaCommands + node.rawValue)
+    }
+
+    private static let mediaCommands = "cmd:media:"
 
     /// Sorted set: libraries of Redis Functions, scored by the time at which a process last recorded that it uses them (ms).
     package static let libraries = control + "libraries"
@@ -193,13 +209,14 @@ package enum KeySpace {
         case .app(let app): KeySlot.of(tag(app))
         case .gateway(let gateway): KeySlot.of(lease(gateway))
         case .bridge(let bridge): KeySlot.of(bridgeTag(bridge))
+        case .mediaNode(let node): KeySlot.of(mediaTag(node))
         case .tagged(let tag): KeySlot.of(tag)
         }
     }
 
     /// Whether a key is named as those here: with a tag, or as one of the few without.
     package static func isOwn(_ key: String) -> Bool {
-        key.hasPrefix("{") || key.hasPrefix(round(""))
+        key.hasPrefix("{") || key.hasPrefix(round("")) || key.hasPrefix(mediaCommands)
             || untagged.contains { key == $0 || key.hasPrefix($0 + ":{") }
     }
 

@@ -79,6 +79,20 @@ package struct CommandConsumer: Service {
         self.logger = logger
     }
 
+    /// Creates a consumer of one media node's own stream.
+    /// - Parameters: as for ``init(service:instance:connection:router:logger:)``.
+    package init(node: MediaNodeID, connection: RedisCluster, router: CommandRouter, logger: Logger) {
+        service = .media
+        partitions = [connection.bus.partition(of: .mediaNode(node))]
+        streams = { [KeySpace.commands(node, in: $0)] }
+        isOrdered = false
+        instance = node.rawValue
+        self.connection = connection
+        self.router = router
+        metrics = CommandMetrics(service: service, streams: ["node"], operations: router.routes.keys)
+        self.logger = logger
+    }
+
     /// Creates the streams for senders that never create them. ``run()`` does so too, but only some time after it starts.
     /// - Throws: `RedisError`.
     package func createStream() async throws(RedisError) {

@@ -21,6 +21,8 @@ package final class CommandSender: Sendable {
         let slot: UInt16
         let fields: FieldWriter
         let isVital: Bool
+        /// Whether the stream is that of one process, which is gone when its stream is.
+        let isForOne: Bool
         let deadline: NIODeadline
         /// The deadline as Redis time; nil before Redis has first told its time.
         var until: RedisTime?
@@ -74,8 +76,8 @@ package final class CommandSender: Sendable {
     package var pendingCount: Int { state.value.pending.count }
 
     /// Sends a command; on the loop only. The completion is called there once: with the reply, the service's error,
-    /// `timeout` up to 0.1 s after the deadline, or `unavailable` or `overloaded`, in which case possibly before this
-    /// returns.
+    /// `timeout` up to 0.1 s after the deadline, `node_unreachable` when it is for one media node that is gone, or `unavailable`
+    /// or `overloaded`, in which case possibly before this returns.
     /// - Parameters:
     ///   - id: the command's id, by which a repetition is recognised; nil for a new one. While a command with it is
     ///     pending, another fails with the reason `busy`.
@@ -110,8 +112,8 @@ package final class CommandSender: Sendable {
         }
         let partition = C.goesToAnyPartition ? reachablePartition() : connection.bus.partition(of: command.subject)
         state.value.pending[id] = Pending(
-            operation: C.operation, stream: KeySpace.commands(C.service, in: partition), slot: partition.slot,
-            fields: command.fields, isVital: command.isVital, deadline: deadline
+            operation: C.operation, stream: Self.stream(of: command, in: partition), slot: partition.slot,
+            fields: command.fields, isVital: command.isVital, isForOne: command.node != nil, deadline: deadline
         ) { outcome in
             completion(
                 outcome.flatMap { bytes in
@@ -125,6 +127,11 @@ package final class CommandSender: Sendable {
         state.value.buckets[Self.bucket(of: deadline), default: []].append(id)
         armTimer()
         post(id)
+    }
+
+    private static func stream(of command: some WireCommand, in partition: BusPartition) -> String {
+        command.node.map { KeySpace.commands($0, in: partition) }
+            ?? KeySpace.commands(type(of: command).service, in: partition)
     }
 
     /// A partition drawn among those whose master can be reached; among all while none can. What failed because a master has
@@ -195,10 +202,18 @@ package final class CommandSender: Sendable {
         let term = connection.term(ofSlot: entry.slot)?.number
         self.state.value.pending[id]?.isSending = true
         let envelope = CommandEnvelope(operation: entry.operation, id: id, from: sender, deadline: until)
-        let command = envelope.adding(entry.fields, to: entry.stream, isVital: evenIfFull).inSlot(entry.slot)
+        let command = envelope.adding(
+            entry.fields, to: entry.stream, onlyIfThere: entry.isForOne, isVital: evenIfFull
+        ).inSlot(entry.slot)
         connection.send(command) { result in
             self.state.value.pending[id]?.isSending = false
-            guard case .failure(let error) = result else { return }
+            let error: RedisError
+            switch result {
+            case .success(let reply):
+                if entry.isForOne, reply.isNull { self.received(id, .failure(Self.nodeIsGone)) }
+                return
+            case .failure(let failure): error = failure
+            }
             switch error.code {
             case .closed, .timeout:
                 // The outcome is unknown: the command is sent again after the reconnect, unless its deadline has passed by
@@ -214,6 +229,9 @@ package final class CommandSender: Sendable {
             }
         }
     }
+
+    private static let nodeIsGone = SignalingError(
+        .failed, .nodeUnreachable, "the media node that the command is for is gone")
 
     private static func bucket(of deadline: NIODeadline) -> UInt64 {
         deadline.uptimeNanoseconds / UInt64(bucketWidth.nanoseconds)

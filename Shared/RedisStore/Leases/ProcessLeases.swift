@@ -193,7 +193,7 @@ extension ProcessLeases<GatewayID> {
     package func sample() async throws(RedisError) -> [LiveGateway] {
         let fleet = GatewayID.fleet
         let command = RedisCommand.function(
-            "gateway_sample", keys: [fleet.members, fleet.records],
+            "lease_sample", keys: [fleet.members, fleet.records],
             arguments: [.milliseconds(fleet.timeToLive), .int(Self.sampleSize)])
         let replies = try await connection.execute(command).array ?? []
         return stride(from: 0, to: replies.count - 1, by: 2).compactMap { index in

@@ -12,6 +12,8 @@ package protocol ServiceCommand: Equatable, Sendable {
     static var level: Int64 { get }
     /// What the command is about: the data that it reads or changes, or most of it.
     var subject: Subject { get }
+    /// The media node that alone handles the command; nil (the default) for a command that any process of the service may handle.
+    var node: MediaNodeID? { get }
     /// Whether the command is sent even when Redis is at `maxmemory`, because it frees memory or keeps something alive.
     /// Default false.
     var isVital: Bool { get }
@@ -23,6 +25,8 @@ package protocol ServiceCommand: Equatable, Sendable {
 extension ServiceCommand {
     /// False: most commands are about data of the partition's slots.
     package static var goesToAnyPartition: Bool { false }
+    /// Nil: most commands are for whichever process is free.
+    package var node: MediaNodeID? { nil }
     /// 1: known to all.
     package static var level: Int64 { 1 }
 

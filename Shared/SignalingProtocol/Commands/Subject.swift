@@ -10,6 +10,8 @@ package enum Subject: Hashable, Sendable {
     case gateway(GatewayID)
     /// A sip-bridge.
     case bridge(BridgeID)
+    /// A media node.
+    case mediaNode(MediaNodeID)
     /// What is kept under a hash tag, such as a call.
     case tagged(String)
 }

@@ -8,6 +8,8 @@ package enum GatewayEvent: Equatable, Sendable {
     case kicked(SessionID, SignalingCode)
     /// The session was resumed on another gateway: close its connection without a `close` frame.
     case moved(SessionID)
+    /// Something has happened in a media channel in which this gateway has participants.
+    case media(MediaPublication)
 }
 
 /// A new mailbox entry for a session.

@@ -16,6 +16,15 @@ package struct BridgeID: ByteIdentifier {
     package init(_ rawValue: String) { self.rawValue = rawValue }
 }
 
+/// The id of one run of a media node. Never reused, so a restarted node counts as another node.
+package struct MediaNodeID: ByteIdentifier {
+    /// Visible ASCII without spaces, at most 64 bytes.
+    package let rawValue: String
+
+    /// Uses an id that one of our own processes made; it is not validated.
+    package init(_ rawValue: String) { self.rawValue = rawValue }
+}
+
 /// The process that sent a command and waits for the reply.
 package enum AskerID: Hashable, Sendable {
     /// A gateway's shard.
@@ -71,4 +80,6 @@ package enum ServiceName: String, Sendable, CaseIterable {
     case sipBridge = "sip-bridge"
     /// Webhooks.
     case webhooks
+    /// Media.
+    case media
 }

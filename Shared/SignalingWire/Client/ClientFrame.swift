@@ -10,6 +10,10 @@ package enum ClientFrame: Equatable, Sendable {
     case ping(JSONValue)
     /// Calls a function.
     case call(CallRequest)
+    /// Opens the socket for media calls, without a session.
+    case mediaHello(MediaHello)
+    /// Calls a media function.
+    case media(MediaRequest)
 
     /// Reads a frame.
     /// - Parameter line: the line of the connection's session, which calls must carry; empty before login.
@@ -37,16 +41,40 @@ package enum ClientFrame: Equatable, Sendable {
             throw FrameError(.shape, "a frame must be an array of a name and one argument")
         }
         if outline.isString(name, "call2") {
-            self = .call(try CallRequest(outline, argument, line: line))
+            self = try Self.call(outline, argument, line: line)
         } else if outline.isString(name, "ping") {
             self = .ping(outline.value(at: argument))
         } else if outline.isString(name, "login") {
             self = .login(try LoginRequest(outline.value(at: argument)))
         } else if outline.isString(name, "line_login") {
             self = .lineLogin(try LineLoginRequest(outline.value(at: argument)))
+        } else if outline.isString(name, "media_hello") {
+            self = .mediaHello(try MediaHello(outline.value(at: argument)))
         } else {
             throw FrameError(.unknownName, "unknown frame")
         }
+    }
+
+    private static func call(
+        _ outline: JSONOutline, _ argument: JSONOutline.Place, line: String
+    ) throws(FrameError) -> ClientFrame {
+        guard let (function, id, arguments) = outline.triple(at: argument), outline.kind(of: function) == .string,
+            outline.kind(of: id) == .number, outline.text(at: id).count <= CallRequest.idBytes
+        else {
+            throw FrameError(
+                .shape, "the argument of call2 must be an array of a function's name, a number and an object")
+        }
+        let name = outline.value(at: function).string ?? ""
+        let number = String(decoding: outline.text(at: id), as: UTF8.self)
+        if let media = MediaCall.Function(rawValue: name) {
+            let arguments = MediaArguments(outline.value(at: arguments))
+            let call = Result { () throws(MediaRefusal) in try MediaCall(media, arguments, line: line) }
+            return .media(MediaRequest(id: number, call: call))
+        }
+        let call = Result { () throws(SignalingError) in
+            try ClientCall(name, CallArguments(outline: outline, object: arguments), line: line)
+        }
+        return .call(CallRequest(id: number, call: call))
     }
 }
 
@@ -106,20 +134,5 @@ package struct CallRequest: Equatable, Sendable {
     package var call: Result<ClientCall, SignalingError>
 
     /// The most bytes an id may have.
-    static let idBytes = 32
-
-    init(_ outline: JSONOutline, _ argument: JSONOutline.Place, line: String) throws(FrameError) {
-        guard let (function, id, arguments) = outline.triple(at: argument), outline.kind(of: function) == .string,
-            outline.kind(of: id) == .number, outline.text(at: id).count <= Self.idBytes
-        else {
-            throw FrameError(
-                .shape, "the argument of call2 must be an array of a function's name, a number and an object")
-        }
-        self.id = String(decoding: outline.text(at: id), as: UTF8.self)
-        call = Result { () throws(SignalingError) in
-            try ClientCall(
-                outline.value(at: function).string ?? "", CallArguments(outline: outline, object: arguments), line: line
-            )
-        }
-    }
+    fileprivate static let idBytes = 32
 }

@@ -193,13 +193,13 @@ package enum ServerFrame {
         return bytes
     }
 
-    private static func frame(_ name: String, _ argument: [String]) -> [UInt8] {
+    static func frame(_ name: String, _ argument: [String]) -> [UInt8] {
         var bytes: [UInt8] = []
         JSONValue.array([.string(name), .array(argument.map(JSONValue.string))]).append(to: &bytes)
         return bytes
     }
 
-    private static func callReturn(id: String, error: String, data: JSONValue) -> [UInt8] {
+    static func callReturn(id: String, error: String, data: JSONValue) -> [UInt8] {
         let text = data.compactText
         var bytes = start(ofCallReturn: id, content: text.utf8.count * 5 / 4 + error.utf8.count)
         JSONText.appendEscaped(error, to: &bytes)

@@ -55,7 +55,7 @@ extension FunctionDrivers {
         try await times.all(living.map(announce))
         try await times.expectShort("lease_announce") { try await times.all([announce(living[0])]) }
         try await times.expectShort(
-            "gateway_sample",
+            "lease_sample",
             after: {
                 // More that have ended than one call removes.
                 let ended = (0..<1000).map { "ended-\($0)" }
@@ -66,7 +66,7 @@ extension FunctionDrivers {
             {
                 let size = GatewayLeases.sampleSize
                 let reply = try await times.connection.execute(
-                    .function("gateway_sample", keys: keys, arguments: [600_000, .int(size)]))
+                    .function("lease_sample", keys: keys, arguments: [600_000, .int(size)]))
                 // Most of them live.
                 #expect((reply.array?.count ?? 0) > size)
             })

@@ -90,6 +90,9 @@ import Testing
         #expect(KeySpace.bridges == "{control}bridges")
         #expect(KeySpace.bridgeRecords == "{control}bridges:records")
         #expect(KeySpace.due(.presence, in: .whole) == "due:presence")
+        #expect(KeySpace.mediaNodes == "{control}medias")
+        #expect(KeySpace.mediaNodeRecords == "{control}medias:records")
+        #expect(KeySpace.commands(MediaNodeID("m1"), in: .whole) == "cmd:media:m1")
     }
 
     @Test(arguments: KeySpaceTests.hostile + ["", " ", "%%", "%25", "a b:{c}.d%e"])
@@ -113,6 +116,7 @@ import Testing
                 #expect(KeySpace.isOwn(KeySpace.due(service, in: partition)))
             }
             #expect(KeySpace.isOwn(KeySpace.dataKeptSince(in: partition)))
+            #expect(KeySpace.isOwn(KeySpace.commands(MediaNodeID("m1"), in: partition)))
         }
         for own in [KeySpace.layout, KeySpace.round("upkeep"), KeySpace.channelSurvey, KeySpace.callReconciliation] {
             #expect(KeySpace.isOwn(own))

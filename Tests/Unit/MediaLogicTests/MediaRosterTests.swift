@@ -1,6 +1,11 @@
+import SignalingProtocol
 import Testing
 
 @testable import MediaLogic
+
+extension ParticipantID: @retroactive ExpressibleByStringLiteral {
+    public init(stringLiteral text: String) { self.init(text) }
+}
 
 @Suite struct MediaRosterTests {
     private func roster(participants: Int = 500, videos: Int = 50, known: [MediaRoster.Member] = []) -> MediaRoster {
@@ -13,7 +18,7 @@ import Testing
     @Test func theNumberNeverFalls() throws {
         var before = roster()
         for number in UInt32(1)...5 {
-            _ = try before.join(uid: number, pid: "p\(number)", call: "x", flags: [], now: 0)
+            _ = try before.join(uid: number, pid: ParticipantID("p\(number)"), call: "x", flags: [], now: 0)
         }
         // The clock of another master is behind, or ahead.
         #expect(MediaRoster(clock: 900, stored: before.n).n == 1006)

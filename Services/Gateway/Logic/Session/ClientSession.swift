@@ -38,6 +38,9 @@ package struct ClientSession: ~Copyable {
     /// The session's user; nil unless the session is logged in.
     package var user: UserKey? { login.active?.user }
 
+    /// Whether no login was attempted yet.
+    package var isFresh: Bool { login.isFresh }
+
     /// The app of the session, or of the login or resume that is in progress.
     package var app: AppID? { login.app }
 
@@ -96,6 +99,7 @@ package struct ClientSession: ~Copyable {
         case .login(let request): logIn(request, isAllowed: true, &actions)
         case .lineLogin(let request): resume(request, isAllowed: true, &actions)
         case .call(let request): received(request, bytes: bytes, at: time, environment, &actions)
+        case .mediaHello, .media: loseExcluded("a frame about media was passed to the session", &actions)
         }
     }
 

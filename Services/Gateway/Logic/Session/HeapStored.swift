@@ -1,7 +1,7 @@
 /// Storage for a value that few connections have at a time. It is on the heap while it exists, so that its absence
 /// costs one word: the memory per connection determines how many connections a gateway can hold.
 @propertyWrapper
-struct HeapStored<Value> {
+package struct HeapStored<Value> {
     private indirect enum Box {
         case none
         case some(Value)
@@ -9,9 +9,10 @@ struct HeapStored<Value> {
 
     private var box = Box.none
 
-    init() {}
+    /// Holds no value.
+    package init() {}
 
-    var wrappedValue: Value? {
+    package var wrappedValue: Value? {
         get { if case .some(let value) = box { value } else { nil } }
         set { box = newValue.map(Box.some) ?? .none }
     }

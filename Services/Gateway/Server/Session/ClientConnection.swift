@@ -15,6 +15,8 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
     private let remote: SocketAddress?
     let outlet: FrameOutlet
     private(set) var session = ClientSession()
+    /// What the client does with media; nil before it does.
+    @HeapStored var media: MediaSocket?
     /// Whether the actions of an event are being performed.
     private var isHandling = false
     /// The events that have occurred meanwhile, in order.
@@ -40,7 +42,7 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
     /// What has happened since the session has stopped reading; nil while it reads.
     private var pause: ReadingPause?
     /// Whether the socket is closed or the last frame was sent; nothing is read any more.
-    private var isClosed = false
+    private(set) var isClosed = false
 
     /// How many more frames the client may send at once.
     private var pace = FramePace()
@@ -149,6 +151,7 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
 
     private func ended(on shard: isolated GatewayShard) {
         handle(.connectionLost, on: shard)
+        endMedia(on: shard)
         shard.remove(self)
     }
 
@@ -204,6 +207,12 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
         charge(frame, on: shard)
         switch frame {
         case .ping, .call: break
+        case .mediaHello(let hello): return received(hello, on: shard)
+        case .media(let request): return received(request, at: lastRead, on: shard)
+        case .login where isForMedia:
+            return refuseLogin(ServerFrame.loginFailed, on: shard)
+        case .lineLogin where isForMedia:
+            return refuseLogin(ServerFrame.lineLoginFailed, on: shard)
         case .lineLogin(let request):
             takeLogin()
             return handle(.lineLogin(request, isAllowed: shard.addressLimiter.mayLogIn(addressKey)), on: shard)
@@ -264,8 +273,8 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
     }
 
     /// Allows frames of full size, because the client has logged in or is doing so.
-    private func takeLogin() {
-        reader.bound = Limits.frameBytes
+    func takeLogin(frames bound: Int = Limits.frameBytes) {
+        reader.bound = bound
         loginDue = nil
     }
 
@@ -360,7 +369,8 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
             pause?.waitingAtSweep = waiting
         }
         let isLoginOverdue = loginDue.map { $0 < now } ?? false
-        if isLoginOverdue || now - lastRead > environment.idleTimeout {
+        let isIdle = now - lastRead > environment.idleTimeout || media?.isIdle(now: now) == true
+        if isLoginOverdue || isIdle {
             GatewayMetrics.shared.timedOut.increment()
             handle(.close(.goingAway), on: shard)
         }

@@ -51,6 +51,7 @@ extension GatewayShard {
             supersede(session, .closeFrame(code))
         case .moved(let session):
             supersede(session, .silent)
+        case .media(let publication): tell(publication)
         }
     }
 

@@ -47,6 +47,12 @@ actor GatewayShard {
     private(set) var connections: [ObjectIdentifier: ClientConnection] = [:]
     private(set) var sessions: [SessionID: ClientConnection] = [:]
     private(set) var channels: [ChannelKey: LocalChannel] = [:]
+    /// The connections of participants in media channels.
+    var participants: [ParticipantID: ClientConnection] = [:]
+    /// The media nodes that are alive.
+    var mediaNodes = MediaNodes()
+    /// What waits for the list of media nodes.
+    var awaitingMediaNodes: [() -> Void] = []
     /// The sessions by the slot of their users, without those of ``unplaced``.
     private var placed = SlotIndex<SessionID>()
     /// The sessions whose users were not known when they were registered.

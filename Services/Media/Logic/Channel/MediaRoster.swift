@@ -1,43 +1,4 @@
-/// What others are told of a participant.
-package struct MediaFlags: OptionSet, Hashable, Sendable {
-    package let rawValue: UInt8
-
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
-
-    package static let audioMuted = Self(rawValue: 1)
-    package static let videoMuted = Self(rawValue: 2)
-    package static let videoEnabled = Self(rawValue: 4)
-    /// A recorder.
-    package static let sendsNothing = Self(rawValue: 8)
-    package static let phone = Self(rawValue: 16)
-    /// Known from the node before; has not come to this one yet.
-    package static let absent = Self(rawValue: 32)
-}
-
-/// Why a participant has left.
-package enum MediaLeaveReason: String, Sendable {
-    case quit, dropped, replaced, closed
-}
-
-/// Why a participant may not join or change: a reason, with the media SDK's code.
-package enum MediaRefusal: String, Error, Equatable, Sendable {
-    case channelFull = "channel_full"
-    case unknownParticipant = "unknown_participant"
-    case badOffer = "bad_offer"
-    /// Media, but in no codec that is forwarded.
-    case unsupportedMedia = "unsupported_media"
-    case refused
-
-    package var code: Int {
-        switch self {
-        case .channelFull: 17
-        case .unknownParticipant: 3
-        case .badOffer: 2
-        case .unsupportedMedia: 4
-        case .refused: 5
-        }
-    }
-}
+package import SignalingProtocol
 
 /// The participants of a channel, and the number of their changes.
 ///
@@ -54,13 +15,13 @@ package struct MediaRoster: Sendable {
 
     package struct Member: Equatable, Sendable {
         package var uid: UInt32
-        package var pid: String
+        package var pid: ParticipantID
         /// The call that the participant continues when it joins again.
         package var call: String
         package var flags: MediaFlags
         package var joined: Int64
 
-        package init(uid: UInt32, pid: String, call: String, flags: MediaFlags, joined: Int64) {
+        package init(uid: UInt32, pid: ParticipantID, call: String, flags: MediaFlags, joined: Int64) {
             self.uid = uid
             self.pid = pid
             self.call = call
@@ -69,34 +30,27 @@ package struct MediaRoster: Sendable {
         }
     }
 
-    /// What the others are told; each has the number of its change.
-    package enum Event: Equatable, Sendable {
-        case joined(uid: UInt32, flags: MediaFlags, n: UInt64)
-        case left(uid: UInt32, reason: MediaLeaveReason, n: UInt64)
-        case state(uid: UInt32, flags: MediaFlags, n: UInt64)
-    }
-
     /// What a join does.
     package struct Joined: Equatable, Sendable {
         package var uid: UInt32
         /// The participant that is over, and is to be told so: `gone`, reason `replaced`.
-        package var replaced: String?
-        package var events: [Event]
+        package var replaced: ParticipantID?
+        package var events: [MediaEvent]
     }
 
     package let bounds: Bounds
     /// The number of the last change. Begins at the Redis clock in microseconds, and above the number that the node before has
     /// written: so it never falls, whichever node the channel is on, and however the clocks of two masters differ.
-    package private(set) var n: UInt64
+    package private(set) var n: Int64
     private var members: [UInt32: Member] = [:]
-    private var uids: [String: UInt32] = [:]
+    private var uids: [ParticipantID: UInt32] = [:]
     private var absentUntil: Int64?
 
     /// - Parameters:
     ///   - clock: the Redis clock, in microseconds.
     ///   - stored: the number that the node before has written to Redis; 0 for none.
     ///   - known: the members whom it has written.
-    package init(bounds: Bounds = Bounds(), clock: UInt64, stored: UInt64 = 0, known: [Member] = [], now: Int64 = 0) {
+    package init(bounds: Bounds = Bounds(), clock: Int64, stored: Int64 = 0, known: [Member] = [], now: Int64 = 0) {
         self.bounds = bounds
         n = max(stored + 1, clock)
         for var member in known.prefix(bounds.participants) {
@@ -113,7 +67,7 @@ package struct MediaRoster: Sendable {
     /// All members, oldest first.
     package var snapshot: [Member] { members.values.sorted { ($0.joined, $0.uid) < ($1.joined, $1.uid) } }
 
-    package func member(pid: String) -> Member? { uids[pid].flatMap { members[$0] } }
+    package func member(pid: ParticipantID) -> Member? { uids[pid].flatMap { members[$0] } }
 
     /// Lets a participant in.
     /// - Parameters:
@@ -121,7 +75,7 @@ package struct MediaRoster: Sendable {
     ///   - random: chooses the free one.
     /// - Returns: without an event when the same call goes on.
     package mutating func join(
-        uid wanted: UInt32, pid: String, call: String, flags: MediaFlags, now: Int64,
+        uid wanted: UInt32, pid: ParticipantID, call: String, flags: MediaFlags, now: Int64,
         random: () -> UInt32 = { UInt32.random(in: 1...UInt32.max) }
     ) throws(MediaRefusal) -> Joined {
         guard uids[pid] == nil else { throw .refused }
@@ -141,7 +95,7 @@ package struct MediaRoster: Sendable {
         let replaced = before.flags.contains(.absent) ? nil : before.pid
         guard before.call == call else {
             members[uid] = nil
-            let left = Event.left(uid: uid, reason: .replaced, n: next())
+            let left = MediaEvent.left(uid: uid, reason: .replaced, n: next())
             return Joined(uid: uid, replaced: replaced, events: [left, enter(uid, pid, call, flags, now)])
         }
         var member = before
@@ -154,7 +108,7 @@ package struct MediaRoster: Sendable {
     }
 
     /// - Returns: nil for a participant that has left already.
-    package mutating func leave(pid: String, reason: MediaLeaveReason) -> Event? {
+    package mutating func leave(pid: ParticipantID, reason: MediaLeaveReason) -> MediaEvent? {
         guard let uid = uids.removeValue(forKey: pid) else { return nil }
         members[uid] = nil
         return .left(uid: uid, reason: reason, n: next())
@@ -164,8 +118,8 @@ package struct MediaRoster: Sendable {
     /// - Parameters: nil for what stays as it is.
     /// - Returns: nil when nothing changes.
     package mutating func mute(
-        pid: String, audio: Bool? = nil, video: Bool? = nil, enabled: Bool? = nil
-    ) throws(MediaRefusal) -> Event? {
+        pid: ParticipantID, audio: Bool? = nil, video: Bool? = nil, enabled: Bool? = nil
+    ) throws(MediaRefusal) -> MediaEvent? {
         guard let uid = uids[pid], var member = members[uid], !member.flags.contains(.absent) else {
             throw .unknownParticipant
         }
@@ -184,14 +138,14 @@ package struct MediaRoster: Sendable {
     }
 
     /// Drops those who have not come to this node in time.
-    package mutating func expire(now: Int64) -> [Event] {
+    package mutating func expire(now: Int64) -> [MediaEvent] {
         guard let absentUntil, now >= absentUntil else { return [] }
         self.absentUntil = nil
         let absent = snapshot.filter { $0.flags.contains(.absent) }
         return absent.compactMap { leave(pid: $0.pid, reason: .dropped) }
     }
 
-    private mutating func next() -> UInt64 {
+    private mutating func next() -> Int64 {
         n += 1
         return n
     }
@@ -202,8 +156,8 @@ package struct MediaRoster: Sendable {
     }
 
     private mutating func enter(
-        _ uid: UInt32, _ pid: String, _ call: String, _ flags: MediaFlags, _ now: Int64
-    ) -> Event {
+        _ uid: UInt32, _ pid: ParticipantID, _ call: String, _ flags: MediaFlags, _ now: Int64
+    ) -> MediaEvent {
         let flags = flags.subtracting(.absent)
         insert(Member(uid: uid, pid: pid, call: call, flags: flags, joined: now))
         return .joined(uid: uid, flags: flags, n: next())

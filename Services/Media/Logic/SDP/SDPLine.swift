@@ -1,3 +1,5 @@
+package import SignalingProtocol
+
 /// The bounds of a session description (RFC 8866).
 package enum SDPBounds {
     /// The greatest description, in bytes.

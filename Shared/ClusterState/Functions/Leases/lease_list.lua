@@ -1,7 +1,8 @@
--- The list of living gateways, and that of sip-bridges. Called by ProcessLeases.swift. All processes write to one server, and so
--- each function does little, however many processes there are.
+-- The list of living gateways, that of sip-bridges and that of media nodes. Called by ProcessLeases.swift and MediaNodeList.swift.
+-- All processes write to one server, and so each function does little, however many processes there are.
 --
--- KEYS: 1 zset: id -> last heartbeat (ms), 2 hash: id -> record (not parsed here), of the processes that do not drain.
+-- KEYS: 1 zset: id -> last heartbeat (ms), 2 hash: id -> record (not parsed here); gateways and sip-bridges that drain are not in
+-- them.
 
 -- Processes that are removed by one call at most.
 local MOST_REMOVED = 100
@@ -23,9 +24,9 @@ local function remove_stale(keys, oldest)
     end
 end
 
--- ARGV: time to live of a lease (ms), number of gateways. Returns id, record, ... of so many at most, drawn at random: neighbours
+-- ARGV: time to live of a lease (ms), number of processes. Returns id, record, ... of so many at most, drawn at random: neighbours
 -- in the set would often be shards of one process, whose heartbeats come at the same time.
-local function gateway_sample(keys, args)
+local function lease_sample(keys, args)
     local oldest = clock() - args[1]
     remove_stale(keys, oldest)
     local ids = {}
@@ -50,4 +51,4 @@ local function gateway_sample(keys, args)
 end
 
 register_vital('lease_announce', lease_announce)
-register_vital('gateway_sample', gateway_sample)
+register_vital('lease_sample', lease_sample)

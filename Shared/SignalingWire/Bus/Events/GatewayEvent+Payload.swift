@@ -51,6 +51,7 @@ extension GatewayEvent {
             return .kicked(session, SignalingCode(rawValue: try fields.number(Int.self)) ?? .unknown)
         case "moved":
             return .moved(SessionID(try fields.next()))
+        case "media": return .media(try MediaPublication(from: &fields))
         default:
             return nil
         }
@@ -72,6 +73,7 @@ extension GatewayEvent {
                 }
         case .kicked(let session, let code): Array("kick \(session) \(code.rawValue)".utf8)
         case .moved(let session): Array("moved \(session)".utf8)
+        case .media(let publication): Array("media \(publication.line)".utf8)
         }
     }
 }

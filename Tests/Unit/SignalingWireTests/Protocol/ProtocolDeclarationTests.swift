@@ -176,6 +176,31 @@ import Testing
         }
     }
 
+    @Test func mediaFunctionsAreDeclared() throws {
+        #expect(MediaTable.functions.map(\.function) == MediaCall.Function.allCases)
+        for function in MediaTable.functions {
+            for fixture in function.calls {
+                let given = Set(try arguments(fixture, of: function.function.rawValue).keys)
+                #expect(given.isSubset(of: function.arguments.map(\.name)), "\(fixture)")
+                #expect(given.isSuperset(of: function.arguments.filter(\.isRequired).map(\.name)), "\(fixture)")
+            }
+            for answer in function.answers {
+                guard case .array(let frame) = try JSONValue.parse(Fixture.bytes("server/\(answer.file).json")),
+                    case .array(let parts) = frame[1], let data = parts[2].string
+                else { throw FrameError(.shape, answer.file) }
+                try expect(data, has: [ReplyField("result", .text, "")] + function.reply + answer.fields, answer.file)
+            }
+        }
+        for event in MediaTable.events {
+            guard case .array(let frame) = try JSONValue.parse(Fixture.bytes("server/\(event.file).json")),
+                case .array(let parts) = frame[1]
+            else { throw FrameError(.shape, event.file) }
+            #expect(parts[1]["t"] == .string(event.name))
+            let head = ["t", "channel", "pid"].map { ReplyField($0, .text, "") }
+            try expect(parts[1].compactText, has: head + event.fields, event.file)
+        }
+    }
+
     private func expect(_ json: String, has fields: [ReplyField], _ what: String) throws {
         guard case .object(let members) = try JSONValue.parse(json.utf8) else { throw FrameError(.shape, what) }
         let found = members.map { "\($0.name): \(type($0.value))" }

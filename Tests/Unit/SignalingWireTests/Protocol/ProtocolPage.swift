@@ -30,6 +30,7 @@ enum ProtocolPage {
         sections.append(events)
         sections += try (FrameTable.events + FrameTable.specialEvents).map(section)
         try sections.append(callEvents())
+        sections += try media()
         return "\n" + sections.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n\n"
     }
 
@@ -58,7 +59,7 @@ enum ProtocolPage {
 
     // MARK: - Sections
 
-    private static func section(_ frame: ClientFrameDeclaration) throws -> String {
+    static func section(_ frame: ClientFrameDeclaration) throws -> String {
         let members = frame.members.map { "| `\($0.name)` | \($0.bounds) | \($0.meaning) |" }
         return try joined([
             "### `\(frame.name)`", wrapped(frame.summary),
@@ -124,7 +125,7 @@ enum ProtocolPage {
         return codes.map { "\($0.code.rawValue) \($0.reasons.joined(separator: ", "))" }.joined(separator: "; ")
     }
 
-    private static func fields(_ fields: [ReplyField]) -> String {
+    static func fields(_ fields: [ReplyField]) -> String {
         guard !fields.isEmpty else { return "" }
         return table(
             "| field | type | meaning |",
@@ -140,19 +141,19 @@ enum ProtocolPage {
         return joined([title, table("| code | when |", rows)])
     }
 
-    private static func table(_ head: String, _ rows: [String]) -> String {
+    static func table(_ head: String, _ rows: [String]) -> String {
         let columns = head.count { $0 == "|" } - 1
         let rule = "|" + String(repeating: " --- |", count: columns)
         return ([head, rule] + rows).joined(separator: "\n")
     }
 
-    private static func examples(_ files: [String]) throws -> String {
+    static func examples(_ files: [String]) throws -> String {
         let lines = try files.map { SignalingWireTests.text(try Fixture.bytes("\($0).json")) }
         return (["```json"] + lines + ["```"]).joined(separator: "\n")
     }
 
     /// Breaks a paragraph into lines of at most 130 characters.
-    private static func wrapped(_ paragraph: String) -> String {
+    static func wrapped(_ paragraph: String) -> String {
         var lines = [""]
         for word in paragraph.split(separator: " ") {
             let line = lines[lines.count - 1]
@@ -167,7 +168,7 @@ enum ProtocolPage {
         return lines.joined(separator: "\n")
     }
 
-    private static func joined(_ parts: [String]) -> String {
+    static func joined(_ parts: [String]) -> String {
         parts.filter { !$0.isEmpty }.joined(separator: "\n\n")
     }
 }

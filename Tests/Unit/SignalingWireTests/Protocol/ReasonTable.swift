@@ -2,7 +2,7 @@
 enum ReasonTable {
     private static let ofTheClient = "made by the client library itself"
     private static let ofTheCluster = "only between the cluster's processes"
-    private static let ofKeys = "dynamic keys are checked by other servers, with SignalingTokens"
+    private static let ofKeys = "only programs that make dynamic keys are told"
     private static let checkedTwice = "a service checks again what the gateway has refused already"
 
     static let neverSent = [
@@ -16,6 +16,5 @@ enum ReasonTable {
         "cluster_level": "only apps' servers send commands that are so new",
         "not_banned": "only apps' servers ask for bans", "too_many_bans": "only apps' servers ban users",
         "invalid_key_parts": ofKeys,
-        "key_required": ofKeys, "malformed_key": ofKeys, "wrong_key": ofKeys, "key_expired": ofKeys,
     ]
 }

@@ -1,0 +1,62 @@
+internal import GatewayLogic
+internal import Logging
+internal import RedisStore
+internal import SignalingProtocol
+
+/// The shard's participants in media channels, and the nodes that they are at.
+extension GatewayShard {
+    /// How long a node may take to answer.
+    private static let nodePatience = Duration.seconds(2)
+
+    /// Passes an event on to those whom it concerns.
+    func tell(_ publication: MediaPublication) {
+        // Unknown participants are those whose connection has ended: who takes them over asks for the roster.
+        for participant in publication.participants {
+            participants[participant]?.received(publication, for: participant, on: self)
+        }
+    }
+
+    /// Passes the node of a channel to the callback; nil when no node takes participants.
+    func findMediaNode(
+        for channel: MediaChannelKey, avoiding avoid: [MediaNodeID], _ callback: @escaping (MediaNodeID?) -> Void
+    ) {
+        let choose = { [self] in callback(mediaNodes.node(for: channel, avoiding: avoid, now: .now)) }
+        guard mediaNodes.isStale(now: .now) else { return choose() }
+        awaitingMediaNodes.append(choose)
+        guard awaitingMediaNodes.count == 1 else { return }
+        Task { await listMediaNodes() }
+    }
+
+    private func listMediaNodes() async {
+        do {
+            let living = try await MediaNodeList(connection: redis).living()
+            mediaNodes.take(living.map { ($0.id, $0.record.load, $0.record.isDraining) }, now: .now)
+        } catch {
+            // Those that were alive a moment ago are used.
+            logger.warning("could not list the media nodes", metadata: ["error": "\(error)"])
+        }
+        let waiting = awaitingMediaNodes
+        awaitingMediaNodes = []
+        for act in waiting { act() }
+    }
+
+    /// Asks a node to let a participant in, and undoes that where the answer does not come.
+    func send(_ join: JoinMedia, _ callback: @escaping (Result<MediaJoined, MediaRefusal>) -> Void) {
+        sender.send(join, within: Self.nodePatience) { [self] result in
+            if case .failure(let error) = result, MediaRefusal(rawValue: error.reason.rawValue) == nil { undo(join) }
+            callback(result.mapError { MediaRefusal($0) })
+        }
+    }
+
+    /// Asks a node to end a participant.
+    func send(_ leave: LeaveMedia, _ callback: @escaping (Result<MediaLeft, MediaRefusal>) -> Void) {
+        sender.send(leave, within: Self.nodePatience) { result in callback(result.mapError { MediaRefusal($0) }) }
+    }
+
+    /// Ends a participant that nobody knows: the node may have let it in.
+    func undo(_ join: JoinMedia) {
+        let leave = LeaveMedia(from: join.to, channel: join.channel, participant: join.participant)
+        // Whatever comes of it: the node drops who sends nothing.
+        send(leave) { _ in }
+    }
+}

@@ -1,0 +1,42 @@
+/// An event in a media channel, for those participants of it that one gateway has.
+package struct MediaPublication: Equatable, Sendable {
+    /// Whom it concerns.
+    package var participants: [ParticipantID]
+    /// Whether they are over with this event.
+    package var isLast: Bool
+    package var channel: MediaChannelName
+    package var event: MediaEvent
+
+    package init(participants: [ParticipantID], isLast: Bool = false, channel: MediaChannelName, event: MediaEvent) {
+        self.participants = participants
+        self.isLast = isLast
+        self.channel = channel
+        self.event = event
+    }
+}
+
+/// What has happened. `n` counts the changes of the channel's roster; who sees a gap takes the whole roster.
+package enum MediaEvent: Equatable, Sendable {
+    case joined(uid: UInt32, flags: MediaFlags, n: Int64)
+    case left(uid: UInt32, reason: MediaLeaveReason, n: Int64)
+    case state(uid: UInt32, flags: MediaFlags, n: Int64)
+    /// The participant itself is over.
+    case gone(MediaEndReason)
+}
+
+/// Why a member has left, as the others are told.
+package enum MediaLeaveReason: String, Sendable, CaseIterable {
+    case quit, dropped, replaced, closed
+}
+
+/// Why a participant is over, as it is told itself.
+package enum MediaEndReason: String, Sendable, CaseIterable {
+    /// The uid has joined elsewhere.
+    case replaced
+    /// The service that its key was for has ended, and no new key came.
+    case key
+    /// The node has closed the channel, or has heard nothing from the participant.
+    case closed
+    /// It has sent more than it may for too long.
+    case limit
+}

@@ -1,0 +1,82 @@
+import GatewayLogic
+import SignalingProtocol
+import Testing
+
+@Suite struct MediaSocketTests {
+    private let node = MediaNodeID("n")
+    private let one = ParticipantID("p1")
+    private let channel: MediaChannelName
+
+    init() throws { channel = try MediaChannelName("room") }
+
+    private func time(_ seconds: Double) -> LocalTime { LocalTime(nanoseconds: Int64(seconds * 1e9) + 1_000_000_000_000) }
+
+    private func publication(_ n: Int64) -> MediaPublication {
+        MediaPublication(participants: [one], channel: channel, event: .joined(uid: 7, flags: [], n: n))
+    }
+
+    @Test func sixteenCallsMayBeUnanswered() {
+        var socket = MediaSocket(now: time(0))
+        for _ in 0..<MediaSocket.calls { #expect(socket.begins() == nil) }
+        #expect(socket.begins() == .rateLimited)
+        socket.answered()
+        #expect(socket.begins() == nil)
+        #expect(socket.begins() == .rateLimited)
+    }
+
+    @Test func fiveJoinsInTenSeconds() {
+        var socket = MediaSocket(now: time(0))
+        for second in 0..<MediaSocket.joins { #expect(socket.mayJoin(now: time(Double(second))) == nil) }
+        #expect(socket.mayJoin(now: time(9.9)) == .rateLimited)
+        #expect(socket.mayJoin(now: time(10)) == nil)
+        #expect(socket.mayJoin(now: time(10.9)) == .rateLimited)
+        #expect(socket.mayJoin(now: time(11)) == nil)
+    }
+
+    @Test func sixteenParticipantsAtATime() {
+        var socket = MediaSocket(now: time(0))
+        for number in 0..<MediaSocket.participants {
+            #expect(socket.mayJoin(now: time(Double(number) * 10)) == nil)
+            socket.asked(node, toLetIn: ParticipantID("p\(number)"), to: channel)
+        }
+        #expect(socket.mayJoin(now: time(200)) == .refused)
+        socket.ended(ParticipantID("p3"), now: time(200))
+        #expect(socket.mayJoin(now: time(201)) == nil)
+        #expect(socket.all.count == MediaSocket.participants - 1)
+    }
+
+    @Test func eventsWaitForTheAnswerToTheJoin() {
+        var socket = MediaSocket(now: time(0))
+        #expect(!socket.received(publication(1), for: one))
+        socket.asked(node, toLetIn: one, to: channel)
+        for n in 1...Int64(MediaSocket.heldEvents + 3) { #expect(!socket.received(publication(n), for: one)) }
+        #expect(socket.joined(one) == (1...Int64(MediaSocket.heldEvents)).map(publication))
+        #expect(socket.received(publication(90), for: one))
+        socket.ended(one, now: time(1))
+        #expect(!socket.received(publication(91), for: one))
+    }
+
+    @Test func onlyItsOwnParticipantsLeave() throws {
+        var socket = MediaSocket(now: time(0))
+        socket.asked(node, toLetIn: one, to: channel)
+        #expect(throws: MediaRefusal.unknownParticipant) { try socket.node(of: one, in: channel) }
+        _ = socket.joined(one)
+        #expect(try socket.node(of: one, in: channel) == node)
+        #expect(throws: MediaRefusal.unknownParticipant) { try socket.node(of: one, in: MediaChannelName("other")) }
+        #expect(throws: MediaRefusal.unknownParticipant) { try socket.node(of: ParticipantID("p2"), in: channel) }
+    }
+
+    @Test func aSocketForMediaAloneIsClosedWithoutParticipants() throws {
+        var socket = MediaSocket(now: time(0))
+        #expect(!socket.isIdle(now: time(100)), "that of a session is kept")
+        socket.greets(try AppID("app"))
+        #expect(socket.hello == .asking(try AppID("app")))
+        socket.appIsKnown()
+        #expect(socket.hello == .open(try AppID("app")))
+        #expect(!socket.isIdle(now: time(60)) && socket.isIdle(now: time(60.1)))
+        socket.asked(node, toLetIn: one, to: channel)
+        #expect(!socket.isIdle(now: time(100)))
+        socket.ended(one, now: time(100))
+        #expect(!socket.isIdle(now: time(160)) && socket.isIdle(now: time(160.1)))
+    }
+}
