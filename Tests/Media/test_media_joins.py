@@ -213,7 +213,7 @@ async def test_wrong_keys(media, version: str):
     async with media as cast:
         app, channel = cast.stack.token_app, unique("keys")
         now = int(time.time())
-        other = App(app.id, "0" * 32, True)
+        other = App(app.id, uuid.uuid4().hex, True)
         for key, reason, code in (
             (dynamic_key(version, app, channel, UID + 1), "wrong_key", 110),
             (dynamic_key(version, app, f"{channel}x", UID), "wrong_key", 110),

@@ -41,9 +41,13 @@ async def page_hears_clearly(page: MediaPage, others: list[MediaPage | Engine]) 
 
 async def engine_hears_clearly(engine: Engine, page: MediaPage) -> None:
     """The same for an engine, which gets every packet."""
-    await eventually(
-        lambda: len(engine.heard(page)) > RATE and snr(last_part(engine.heard(page)), page.tone) >= CLEAR,
-        f"{engine.tone} Hz hears the page's {page.tone} Hz clearly", CLEAR_SECONDS)
+
+    # Asynchronous, so that it is tried ten times a second only: it takes time in which no engine sends.
+    async def is_clear() -> bool:
+        pcm = engine.heard(page)
+        return len(pcm) > RATE and snr(last_part(pcm), page.tone) >= CLEAR
+
+    await eventually(is_clear, f"{engine.tone} Hz hears the page's {page.tone} Hz clearly", CLEAR_SECONDS)
     assert (engine.path.gaps, engine.path.repeats) == (0, 0), "packets are missing, or came twice"
     assert engine.uid not in engine.path.voices
 
