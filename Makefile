@@ -35,7 +35,7 @@ test-sentinel: deps release ## the end-to-end tests, conformance included, on a 
 test-cluster: deps release ## the same on a Redis Cluster of three masters with a replica each
 	@Scripts/test-redis cluster
 
-test-media: deps release ## engines that hear each other through a media node (three minutes)
+test-media: deps release ## engines and pages that hear each other through a media node (a minute)
 	@.venv/bin/pytest Tests/Media -q
 
 test-containers: deps ## build the image and run the stack of docker-compose.yml in containers, with Docker or, as root, Podman (half an hour)

@@ -23,9 +23,14 @@ from tone import TONES  # noqa: E402
 
 @pytest.fixture(scope="session")
 def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
-    """Two gateways, one of each service, a media node; for tests that kill nothing."""
-    with running(request, gateways=2, media=1) as stack:
-        yield stack
+    """Two gateways, one of each service, a media node; for tests that kill nothing.
+
+    All that can be logged is logged: when the stack ends, its logs are searched for the secrets of media.
+    """
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("HELIOGRAPH_LOG_LEVEL", "trace")
+        with running(request, gateways=2, media=1) as stack:
+            yield stack
 
 
 class Cast:

@@ -16,6 +16,7 @@ async def hear_each_other(*engines: Engine) -> None:
 def judge(engine: Engine, others: list[Engine], tones: tuple[int, ...] = TONES) -> None:
     """Each of the others is heard clearly, from a stream that has its tone alone; nobody else is heard, and no packet is missing."""
     assert set(engine.path.voices) == {other.uid for other in others}
+    assert (engine.path.gaps, engine.path.repeats) == (0, 0), "packets are missing, or came twice"
     for other in others:
         pcm = last_part(engine.heard(other))
         clear = snr(pcm, other.tone)
@@ -23,7 +24,6 @@ def judge(engine: Engine, others: list[Engine], tones: tuple[int, ...] = TONES) 
         for tone in tones:
             beside = level(pcm, tone) - level(pcm, other.tone)
             assert tone == other.tone or beside <= ABSENT, f"{tone} Hz in {other.tone} Hz: {beside:.1f} dB"
-    assert (engine.path.gaps, engine.path.repeats) == (0, 0)
     used = [slot.packets for slot in engine.path.slots.values() if slot.packets]
     assert len(used) == len(others), f"packets of slots: {used}"
 

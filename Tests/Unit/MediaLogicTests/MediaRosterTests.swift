@@ -4,7 +4,7 @@ import Testing
 @testable import MediaLogic
 
 extension ParticipantID: ExpressibleByStringLiteral {
-    package init(stringLiteral text: String) { self.init(text) }
+    public init(stringLiteral text: String) { self.init(text) }
 }
 
 @Suite struct MediaRosterTests {

@@ -22,7 +22,9 @@ package struct MediaCall: Equatable, Sendable {
         case join = "media.join"
         case leave = "media.leave"
     }
+}
 
+extension MediaCall {
     /// Checks a call.
     /// - Throws: ``MediaRefusal``: what is wrong with the arguments.
     init(_ function: Function, _ arguments: MediaArguments, line: String) throws(MediaRefusal) {
