@@ -194,6 +194,10 @@ struct CallDurations: Sendable {
     let channel = duration("channel")
     let invitation = duration("invitation")
     let mediaJoin = duration("media_join")
+    /// Resumes and restarts.
+    let mediaResume = duration("media_resume")
+    let mediaRenew = duration("media_renew")
+    let mediaMute = duration("media_mute")
     let mediaLeave = duration("media_leave")
 
     private static func duration(_ call: String) -> Histogram {

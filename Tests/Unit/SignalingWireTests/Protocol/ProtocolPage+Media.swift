@@ -15,6 +15,7 @@ extension ProtocolPage {
         sections.append(
             table(
                 "| code | reason | meaning |", MediaRefusal.allCases.map { "| \($0.code) | `\($0.rawValue)` | \($0.message) |" }))
+        try sections.append(examples(["server/reply-media-failed"]))
         sections.append("### Events of media channels")
         sections.append(
             wrapped(
