@@ -97,7 +97,8 @@ struct GatewayMetrics: Sendable {
     // MARK: Media
 
     let participants = Gauge(
-        "heliograph_gateway_media_participants", "Participants in media channels whose events go to clients of this gateway.")
+        "heliograph_gateway_media_participants",
+        "Participants in media channels whose events go to clients of this gateway.")
     let mediaRefusals = CounterSet<MediaRefusal>(
         "heliograph_gateway_media_refusals_total", "Media calls and hellos that were refused.", label: "reason")
 

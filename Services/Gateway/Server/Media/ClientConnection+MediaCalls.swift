@@ -18,7 +18,8 @@ extension ClientConnection {
 
     func received(_ request: MediaRequest, at time: LocalTime, on shard: isolated GatewayShard) {
         guard let app = mediaApp else {
-            let error = SignalingError(.notLoggedIn, .notLoggedIn, "log in or send media_hello before calling functions")
+            let error = SignalingError(
+                .notLoggedIn, .notLoggedIn, "log in or send media_hello before calling functions")
             return shard.send(.text, ServerFrame.callFailed(id: request.id, error), to: outlet)
         }
         if media == nil { media = MediaSocket(now: .now) }

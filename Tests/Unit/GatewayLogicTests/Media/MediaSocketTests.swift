@@ -12,7 +12,9 @@ import Testing
         details = MediaSocket.Participant(node: MediaNodeID("n"), channel: channel, keyUID: 7)
     }
 
-    private func time(_ seconds: Double) -> LocalTime { LocalTime(nanoseconds: Int64(seconds * 1e9) + 1_000_000_000_000) }
+    private func time(_ seconds: Double) -> LocalTime {
+        LocalTime(nanoseconds: Int64(seconds * 1e9) + 1_000_000_000_000)
+    }
 
     private func publication(_ n: Int64) -> MediaPublication {
         MediaPublication(participants: [one], channel: channel, event: .joined(uid: 7, flags: [], n: n))
