@@ -4,6 +4,7 @@ import Testing
 @testable import MediaLogic
 
 extension ParticipantID: ExpressibleByStringLiteral {
+    /// The id of that text.
     public init(stringLiteral text: String) { self.init(text) }
 }
 
