@@ -121,13 +121,9 @@ package struct MediaSocket: Sendable {
         mayChange(now: now) ?? (isFull && known[participant] == nil ? .refused : nil)
     }
 
-    /// A participant of this connection.
-    package func bound(
-        _ participant: ParticipantID, in channel: MediaChannelName
-    ) throws(MediaRefusal) -> Participant {
-        guard case .bound(let details) = known[participant], details.channel == channel else {
-            throw .unknownParticipant
-        }
+    /// A participant that is bound to this connection; nil for others.
+    package func details(of participant: ParticipantID, in channel: MediaChannelName) -> Participant? {
+        guard case .bound(let details) = known[participant], details.channel == channel else { return nil }
         return details
     }
 

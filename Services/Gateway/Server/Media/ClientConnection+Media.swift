@@ -1,6 +1,7 @@
 internal import GatewayLogic
 internal import NIOCore
 internal import ServiceKit
+internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
 internal import WebSocketWire

@@ -42,17 +42,27 @@ extension ClientConnection {
         case .join(let request):
             shard.apps.find(ticket.app) { [self] settings in admit(request, ticket, settings, on: shard) }
         case .resume(let name, let participant, let secret):
-            bind(participant, in: name, ticket, on: shard) { channel, node in
-                ResumeMedia(to: node, channel: channel, participant: participant, secret: secret)
-            } answer: {
-                (ServerFrame.mediaResumed(id: ticket.id, $0), keyUID: $0.keyUID)
+            bind(participant, in: name, ticket, on: shard) { node, answered in
+                let command = ResumeMedia(
+                    to: node, channel: ticket.channel(name), participant: participant, secret: secret)
+                shard.ask(command) { result in
+                    answered(
+                        result.map {
+                            Bound(frame: ServerFrame.mediaResumed(id: ticket.id, $0), keyUID: $0.keyUID)
+                        })
+                }
             }
         case .restart(let name, let participant, let secret, let transport):
-            bind(participant, in: name, ticket, on: shard) { channel, node in
-                RestartMedia(
-                    to: node, channel: channel, participant: participant, secret: secret, transport: transport)
-            } answer: {
-                (ServerFrame.mediaRestarted(id: ticket.id, $0), keyUID: $0.keyUID)
+            bind(participant, in: name, ticket, on: shard) { node, answered in
+                let command = RestartMedia(
+                    to: node, channel: ticket.channel(name), participant: participant, secret: secret,
+                    transport: transport)
+                shard.ask(command) { result in
+                    answered(
+                        result.map {
+                            Bound(frame: ServerFrame.mediaRestarted(id: ticket.id, $0), keyUID: $0.keyUID)
+                        })
+                }
             }
         case .renew(let name, let participant, let key): renew(participant, in: name, key, ticket, on: shard)
         case .mute(let name, let participant, let change):
@@ -151,33 +161,52 @@ extension ClientConnection {
 
     // MARK: - Participants of other connections
 
+    /// The answer to a call that has bound a participant to this connection.
+    private struct Bound {
+        var frame: [UInt8]
+        var keyUID: UInt32
+    }
+
     /// Asks the channel's node to bind a participant to this connection.
-    private func bind<Command: WireCommand>(
+    /// - Parameter ask: sends the command.
+    private func bind(
         _ participant: ParticipantID, in name: MediaChannelName, _ ticket: Ticket, on shard: isolated GatewayShard,
-        _ command: @escaping (MediaChannelKey, MediaNodeID) -> Command,
-        answer frame: @escaping (Command.Reply) -> ([UInt8], keyUID: UInt32)
+        _ ask: @escaping (MediaNodeID, @escaping (Result<Bound, MediaRefusal>) -> Void) -> Void
     ) {
-        let channel = ticket.channel(name)
-        let known = try? media?.bound(participant, in: name)
-        shard.findMediaNode(for: channel) { [self] found in
+        shard.findMediaNode(for: ticket.channel(name)) { [self] found in
+            bind(participant, in: name, at: found, ticket, on: shard, ask)
+        }
+    }
+
+    private func bind(
+        _ participant: ParticipantID, in name: MediaChannelName, at found: MediaNodeID?, _ ticket: Ticket,
+        on shard: isolated GatewayShard,
+        _ ask: (MediaNodeID, @escaping (Result<Bound, MediaRefusal>) -> Void) -> Void
+    ) {
+        guard !isClosed else { return }
+        // One that is bound already is where it is, and goes on getting its events.
+        let known = media?.details(of: participant, in: name)
+        guard let node = known?.node ?? found else { return answer(ticket, .noNode, on: shard) }
+        if known == nil { media?.asked(for: participant) }
+        ask(node) { [self] result in
+            bindingAnswered(participant, in: name, at: node, ticket, result, isNew: known == nil, on: shard)
+        }
+    }
+
+    private func bindingAnswered(
+        _ participant: ParticipantID, in name: MediaChannelName, at node: MediaNodeID, _ ticket: Ticket,
+        _ answer: Result<Bound, MediaRefusal>, isNew: Bool, on shard: isolated GatewayShard
+    ) {
+        GatewayMetrics.shared.calls.mediaResume.record(since: ticket.arrivedAt)
+        switch answer {
+        case .failure(let refusal):
+            if isNew { end(participant, on: shard) }
+            self.answer(ticket, refusal, on: shard)
+        case .success(let bound):
             guard !isClosed else { return }
-            guard let node = known?.node ?? found else { return answer(ticket, .noNode, on: shard) }
-            // One that is bound already goes on getting its events.
-            if known == nil { media?.asked(for: participant) }
-            shard.ask(command(channel, node)) { [self] result in
-                GatewayMetrics.shared.calls.mediaResume.record(since: ticket.arrivedAt)
-                switch result {
-                case .failure(let refusal):
-                    if known == nil { end(participant, on: shard) }
-                    answer(ticket, refusal, on: shard)
-                case .success(let reply):
-                    guard !isClosed else { return }
-                    shard.bind(participant, to: self)
-                    let (bytes, keyUID) = frame(reply)
-                    let details = MediaSocket.Participant(node: node, channel: name, keyUID: keyUID)
-                    bound(participant, details, bytes, on: shard)
-                }
-            }
+            shard.bind(participant, to: self)
+            let details = MediaSocket.Participant(node: node, channel: name, keyUID: bound.keyUID)
+            self.bound(participant, details, bound.frame, on: shard)
         }
     }
 
@@ -189,12 +218,8 @@ extension ClientConnection {
         on shard: isolated GatewayShard, _ command: (MediaSocket.Participant) -> Command,
         answer frame: @escaping (Command.Reply) -> [UInt8]
     ) {
-        let details: MediaSocket.Participant
-        do throws(MediaRefusal) {
-            guard let media else { throw .unknownParticipant }
-            details = try media.bound(participant, in: name)
-        } catch {
-            return answer(ticket, error, on: shard)
+        guard let details = media?.details(of: participant, in: name) else {
+            return answer(ticket, .unknownParticipant, on: shard)
         }
         shard.ask(command(details)) { [self] result in
             durations.record(since: ticket.arrivedAt)
@@ -216,7 +241,7 @@ extension ClientConnection {
             let channel = ticket.channel(name)
             let expiry: Int64
             do throws(MediaRefusal) {
-                guard let details = try media?.bound(participant, in: name) else { throw .unknownParticipant }
+                guard let details = media?.details(of: participant, in: name) else { throw .unknownParticipant }
                 expiry = try check(key, for: details.keyUID, in: channel, settings, on: shard)
             } catch {
                 return answer(ticket, error, on: shard)
