@@ -31,8 +31,8 @@ final class Caller {
     }
 
     /// A check that others can send.
-    func writtenCheck(isNominating: Bool = true) -> [UInt8] {
-        var check = cm_caller_check(is_nominating: isNominating, is_controlled: false, is_forged: false)
+    func writtenCheck(isNominating: Bool = true, isForged: Bool = false) -> [UInt8] {
+        var check = cm_caller_check(is_nominating: isNominating, is_controlled: false, is_forged: isForged)
         var bytes = [UInt8](repeating: 0, count: Int(CM_PACKET_SIZE))
         return Array(bytes[..<cm_caller_write_check(caller, &check, &bytes)])
     }
@@ -188,6 +188,9 @@ final class Channel {
         cm_node_remove(node, caller.id)
         callers.removeAll { $0 === caller }
     }
+
+    /// Forgets the events until now.
+    func forget() { events = [] }
 
     /// Everybody in `speakers` says so many frames of 20 ms.
     func talk(_ speakers: [(caller: Caller, level: UInt8)], frames: Int = 10) {
