@@ -115,4 +115,7 @@ unsigned cm_caller_poll(struct cm_caller *caller, unsigned most);
 bool cm_caller_take(struct cm_caller *caller, struct cm_heard *heard);
 struct cm_caller_counts cm_caller_counts(const struct cm_caller *caller);
 
+/* The bytes of this process that malloc has given out, in all arenas; 0: not known. */
+size_t cm_memory_used(void);
+
 #endif
