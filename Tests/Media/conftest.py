@@ -1,7 +1,8 @@
 """Fixtures: a cluster with a media node, and engines that join it; Tests/Media/Support has what they are made of."""
 
+import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from itertools import cycle
 from pathlib import Path
@@ -19,6 +20,9 @@ from media_page import MediaPage, Site, opened, tone_browser  # noqa: E402
 from media_socket import MediaSocket  # noqa: E402
 from stack_control import Stack  # noqa: E402
 from tone import TONES  # noqa: E402
+
+# What a scene of those that are played at once may take.
+SCENE_SECONDS = 60
 
 
 @pytest.fixture(scope="session")
@@ -41,9 +45,11 @@ class Cast:
         self.opened: list[Engine | MediaSocket] = []
         self._turn = cycle(stack.gateways)
 
-    async def engine(self, channel: str, tone: int = 0, uid: int = 0, app: App | None = None, **more: object) -> Engine:
-        """An engine that has joined, and speaks unless `tone` is 0."""
-        engine = Engine(app or self.stack.open_app, tone)
+    async def engine(
+            self, channel: str, tone: int = 0, uid: int = 0, app: App | None = None, socket: MediaSocket | None = None,
+            **more: object) -> Engine:
+        """An engine that has joined, and speaks unless `tone` is 0. `more` as in `Engine.join`."""
+        engine = Engine(app or self.stack.open_app, tone, socket)
         self.opened.append(engine)
         return await engine.join(next(self._turn), channel, uid, **more)
 
@@ -54,25 +60,41 @@ class Cast:
         return await socket.open(next(self._turn))
 
 
+@asynccontextmanager
+async def cast_of(stack: Stack) -> AsyncIterator[Cast]:
+    cast = Cast(stack)
+    try:
+        yield cast
+    except BaseException:
+        # What went wrong first is what the test says.
+        for one in cast.opened:
+            one.forgive()
+        raise
+    finally:
+        # Those who came last first: sockets outlive the engines that share them.
+        for one in reversed(cast.opened):
+            await one.close()
+
+
 @pytest.fixture
 def media(stack: Stack) -> AbstractAsyncContextManager[Cast]:
     """`async with media as cast: ada = await cast.engine(channel, 440)`."""
+    return cast_of(stack)
 
-    @asynccontextmanager
-    async def cast_of() -> AsyncIterator[Cast]:
-        cast = Cast(stack)
-        try:
-            yield cast
-        except BaseException:
-            # What went wrong first is what the test says.
-            for one in cast.opened:
-                one.forgive()
-            raise
-        finally:
-            for one in cast.opened:
-                await one.close()
 
-    return cast_of()
+@pytest.fixture(scope="module")
+def played(request: pytest.FixtureRequest, stack: Stack) -> dict[str, BaseException | None]:
+    """Plays the `SCENES` of a module all at once, because each of them mostly waits; how each ended, by its name."""
+
+    async def play(scene: Callable[[Cast], Awaitable[None]]) -> None:
+        async with asyncio.timeout(SCENE_SECONDS), cast_of(stack) as cast:
+            await scene(cast)
+
+    async def play_all(scenes: list[Callable[[Cast], Awaitable[None]]]) -> dict[str, BaseException | None]:
+        outcomes = await asyncio.gather(*(play(scene) for scene in scenes), return_exceptions=True)
+        return {scene.__name__: outcome for scene, outcome in zip(scenes, outcomes, strict=True)}
+
+    return asyncio.run(play_all(request.module.SCENES))
 
 
 @pytest.fixture(scope="session")
