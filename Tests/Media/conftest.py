@@ -2,9 +2,8 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from itertools import cycle
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,10 @@ import pytest
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "Support"), str(HERE.parent / "Support"), str(HERE.parent / "Browser")]
 
-from apps import App  # noqa: E402
 from chromium import Browser  # noqa: E402
-from engine import Engine  # noqa: E402
-from fixtures import pytest_pyfunc_call, running  # noqa: E402, F401
+from fixtures import make_stack, pytest_pyfunc_call, running  # noqa: E402, F401
+from media_cast import Cast, cast_of  # noqa: E402
 from media_page import MediaPage, Site, opened, tone_browser  # noqa: E402
-from media_socket import MediaSocket  # noqa: E402
 from stack_control import Stack  # noqa: E402
 from tone import TONES  # noqa: E402
 
@@ -35,45 +32,6 @@ def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
         environment.setenv("HELIOGRAPH_LOG_LEVEL", "trace")
         with running(request, gateways=2, media=1) as stack:
             yield stack
-
-
-class Cast:
-    """Makes engines and sockets, on each gateway in turn, and closes them at the end."""
-
-    def __init__(self, stack: Stack):
-        self.stack = stack
-        self.opened: list[Engine | MediaSocket] = []
-        self._turn = cycle(stack.gateways)
-
-    async def engine(
-            self, channel: str, tone: int = 0, uid: int = 0, app: App | None = None, socket: MediaSocket | None = None,
-            **more: object) -> Engine:
-        """An engine that has joined, and speaks unless `tone` is 0. `more` as in `Engine.join`."""
-        engine = Engine(app or self.stack.open_app, tone, socket)
-        self.opened.append(engine)
-        return await engine.join(next(self._turn), channel, uid, **more)
-
-    async def socket(self, app: App | None = None) -> MediaSocket:
-        """A socket after hello."""
-        socket = MediaSocket(app or self.stack.open_app)
-        self.opened.append(socket)
-        return await socket.open(next(self._turn))
-
-
-@asynccontextmanager
-async def cast_of(stack: Stack) -> AsyncIterator[Cast]:
-    cast = Cast(stack)
-    try:
-        yield cast
-    except BaseException:
-        # What went wrong first is what the test says.
-        for one in cast.opened:
-            one.forgive()
-        raise
-    finally:
-        # Those who came last first: sockets outlive the engines that share them.
-        for one in reversed(cast.opened):
-            await one.close()
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from pathlib import Path
 from engine import Engine
 from ice import Checks
 from node_metrics import Drops
-from rough_network import Weather, rough_network
+from rough_network import Weather, node_of, rough_network
 from speech import spoken
-from stack_control import Stack, unique
+from stack_control import unique
 from stranger import stranger
 from stun import Check
 from tone import Noise, Tone, last_part, snr
@@ -28,11 +28,6 @@ AMPLITUDE = 8_000
 SHORT_PAUSE = 0.9
 # How a ClientHello of DTLS 1.2 begins.
 CLIENT_HELLO = bytes.fromhex("16fefd0000000000000000003001000024000000000000002400") + bytes(35)
-
-
-def node_of(stack: Stack) -> tuple[str, int]:
-    node, = stack.endpoints["media"]
-    return node["host"], node["port"]
 
 
 async def talks(cast) -> tuple[Engine, Engine]:

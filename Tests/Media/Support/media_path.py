@@ -211,11 +211,11 @@ class MediaPath:
         self.check()
         await self._answered()
 
-    def speak(self, speech: Speech) -> None:
+    def speak(self, speech: Speech, per_second: float = FRAMES_PER_SECOND) -> None:
         """Sends this from now on, 50 packets a second, instead of what it said before."""
         if self._speech:
             self._speech.cancel()
-        self._speech = asyncio.create_task(self._speak(speech))
+        self._speech = asyncio.create_task(self._speak(speech, per_second))
         self._tasks.append(self._speech)
 
     def forgive(self) -> None:
@@ -295,8 +295,8 @@ class MediaPath:
                 self.check()
             await before_next_try(self.checks.pause)
 
-    async def _speak(self, speech: Speech) -> None:
-        async for _ in paced(sys.maxsize, FRAMES_PER_SECOND):
+    async def _speak(self, speech: Speech, per_second: float) -> None:
+        async for _ in paced(sys.maxsize, per_second):
             self.send(self.packet(speech.frame()))
 
     def took_packet(self, data: bytes) -> None:

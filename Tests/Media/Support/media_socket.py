@@ -111,6 +111,12 @@ class MediaSocket:
             raise MediaRefused(function, reply.error, reply.data)
         return reply.data
 
+    async def refused(self, reason: str, code: int, function: str, **arguments: object) -> None:
+        """Calls, and expects this error; the socket goes on."""
+        reply = await self.attempt(function, **arguments)
+        assert (reply.error, reply.data.get("code")) == (reason, code), f"{function}: {reply.error} {reply.data}"
+        assert not self.closed.is_set()
+
     async def event(self, kind: str, seconds: float = PATIENCE_SECONDS, **fields: object) -> MediaEvent:
         """Waits for the first event of that kind with these fields."""
 

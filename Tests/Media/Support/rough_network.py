@@ -6,9 +6,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from stack_control import Stack
 from waiting import eventually
 
 Address = tuple[str, int]
+
+
+def node_of(stack: Stack) -> Address:
+    """Where the only media node of a cluster takes media."""
+    node, = stack.endpoints["media"]
+    return node["host"], node["port"]
 
 
 @dataclass
