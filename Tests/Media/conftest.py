@@ -1,9 +1,9 @@
 """Fixtures: a cluster with a media node, and engines that join it; Tests/Media/Support has what they are made of."""
 
+import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from itertools import cycle
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
@@ -11,14 +11,15 @@ import pytest
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "Support"), str(HERE.parent / "Support"), str(HERE.parent / "Browser")]
 
-from apps import App  # noqa: E402
 from chromium import Browser  # noqa: E402
-from engine import Engine  # noqa: E402
-from fixtures import pytest_pyfunc_call, running  # noqa: E402, F401
+from fixtures import make_stack, pytest_pyfunc_call, running  # noqa: E402, F401
+from media_cast import Cast, cast_of  # noqa: E402
 from media_page import MediaPage, Site, opened, tone_browser  # noqa: E402
-from media_socket import MediaSocket  # noqa: E402
 from stack_control import Stack  # noqa: E402
 from tone import TONES  # noqa: E402
+
+# What a scene of those that are played at once may take.
+SCENE_SECONDS = 60
 
 
 @pytest.fixture(scope="session")
@@ -33,46 +34,25 @@ def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
             yield stack
 
 
-class Cast:
-    """Makes engines and sockets, on each gateway in turn, and closes them at the end."""
-
-    def __init__(self, stack: Stack):
-        self.stack = stack
-        self.opened: list[Engine | MediaSocket] = []
-        self._turn = cycle(stack.gateways)
-
-    async def engine(self, channel: str, tone: int = 0, uid: int = 0, app: App | None = None, **more: object) -> Engine:
-        """An engine that has joined, and speaks unless `tone` is 0."""
-        engine = Engine(app or self.stack.open_app, tone)
-        self.opened.append(engine)
-        return await engine.join(next(self._turn), channel, uid, **more)
-
-    async def socket(self, app: App | None = None) -> MediaSocket:
-        """A socket after hello."""
-        socket = MediaSocket(app or self.stack.open_app)
-        self.opened.append(socket)
-        return await socket.open(next(self._turn))
-
-
 @pytest.fixture
 def media(stack: Stack) -> AbstractAsyncContextManager[Cast]:
     """`async with media as cast: ada = await cast.engine(channel, 440)`."""
+    return cast_of(stack)
 
-    @asynccontextmanager
-    async def cast_of() -> AsyncIterator[Cast]:
-        cast = Cast(stack)
-        try:
-            yield cast
-        except BaseException:
-            # What went wrong first is what the test says.
-            for one in cast.opened:
-                one.forgive()
-            raise
-        finally:
-            for one in cast.opened:
-                await one.close()
 
-    return cast_of()
+@pytest.fixture(scope="module")
+def played(request: pytest.FixtureRequest, stack: Stack) -> dict[str, BaseException | None]:
+    """Plays the `SCENES` of a module all at once, because each of them mostly waits; how each ended, by its name."""
+
+    async def play(scene: Callable[[Cast], Awaitable[None]]) -> None:
+        async with asyncio.timeout(SCENE_SECONDS), cast_of(stack) as cast:
+            await scene(cast)
+
+    async def play_all(scenes: list[Callable[[Cast], Awaitable[None]]]) -> dict[str, BaseException | None]:
+        outcomes = await asyncio.gather(*(play(scene) for scene in scenes), return_exceptions=True)
+        return {scene.__name__: outcome for scene, outcome in zip(scenes, outcomes, strict=True)}
+
+    return asyncio.run(play_all(request.module.SCENES))
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ import pytest
 from apps import App
 from dynamic_key import VERSIONS, Grant, dynamic_key
 from engine import join_arguments
+from media_cast import cast_of
 from media_socket import MediaRefused
 from stack_control import unique
 from waiting import eventually
@@ -20,6 +21,9 @@ VECTORS = {
     "005": "005AQAoAEJERTJDRDdFNkZDNkU0ODYxNkYxQTYwOUVFNTM1M0U5ODNCQjFDNDQQAJcMo13mDERkW7roohUGGzOwKDdW9buDA68oN1YAAA==",
 }
 UID = 77
+UNKNOWN = ("unknown_participant", 3)
+# Of a socket, in ten seconds.
+JOINS = 5
 # An offer of a page that knows no codec that is forwarded, and parts of it that are no offer.
 PCMU_OFFER = "\r\n".join((
     "v=0", "o=- 4611731400430051336 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0", "m=audio 9 UDP/TLS/RTP/SAVPF 0",
@@ -139,6 +143,27 @@ async def test_a_uid_is_in_a_channel_once(media):
         assert again.pid != bob.pid and set(again.members()) == {ada.uid}
 
 
+async def test_the_same_call_goes_on(media):
+    """The same uid with the same call on another socket: the others are told nothing, the older participant that it is over."""
+    async with media as cast:
+        channel, call = unique("calls"), uuid.uuid4().hex
+        ada = await cast.engine(channel)
+        bob = await cast.engine(channel, 440, uid=UID, call=call)
+        await ada.hears(bob, 0.2)
+        again = await cast.engine(channel, 440, uid=UID, call=call)
+        gone = await bob.event("gone")
+        assert gone["reason"] == "replaced" and gone["channel"] == channel
+        bob.path.end()
+        await ada.hears(again, 0.5)
+        with pytest.raises(MediaRefused) as caught:
+            await bob.leave()
+        assert (caught.value.reason, caught.value.code) == UNKNOWN
+        assert [(event.type, event["uid"]) for event in ada.changes()] == [("joined", UID)]
+        await again.leave()
+        left = await ada.event("left", uid=UID)
+        assert (left["reason"], left.n) == ("quit", ada.n + 2)
+
+
 # Refusals
 
 
@@ -188,6 +213,36 @@ async def test_media_that_nobody_forwards(media, codecs: list[str]):
 async def test_a_page_without_a_codec_that_is_forwarded(media):
     async with media as cast:
         await refused(cast, "unsupported_media", 4, kind="web", pub=None, codecs=None, offer=PCMU_OFFER)
+
+
+# How many, how often
+
+
+async def test_a_socket_joins_five_times_in_ten_seconds(media):
+    async with media as cast:
+        channel, socket = unique("calls"), await cast.socket()
+        joined = [await cast.engine(channel, socket=socket) for _ in range(JOINS)]
+        await socket.refused("rate_limited", 12, "media.join", **join_arguments(channel))
+        assert len({one.pid for one in joined}) == JOINS
+        # Another socket may, and this one goes on.
+        await cast.engine(channel)
+        await joined[0].leave()
+
+
+async def test_a_full_channel(make_stack, monkeypatch):
+    monkeypatch.setenv("HELIOGRAPH_MEDIA_MEMBERS", "3")
+    async with cast_of(make_stack(gateways=1, media=1)) as cast:
+        channel = unique("calls")
+        members = [await cast.engine(channel, uid=uid) for uid in (1, 2, 3)]
+        socket = await cast.socket()
+        await socket.refused("channel_full", 17, "media.join", **join_arguments(channel, 4))
+        await socket.refused("channel_full", 17, "media.join", **join_arguments(channel))
+        # One who comes again takes no further place, and another channel has places.
+        await cast.engine(channel, uid=3)
+        await members[2].event("gone", reason="replaced")
+        await cast.engine(unique("calls"))
+        await members[0].leave()
+        await cast.engine(channel, uid=4, socket=socket)
 
 
 # Keys

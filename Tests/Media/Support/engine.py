@@ -2,14 +2,16 @@
 
 import uuid
 from array import array
+from dataclasses import replace
 
 from apps import App
-from media_keys import KeyPair
+from media_keys import KeyPair, MediaKeys
 from media_path import Address, MediaPath
 from media_socket import MediaEvent, MediaSocket
 from secrecy import SPOKEN
+from speech import Live, Speech
 from tone import RATE, Tone
-from waiting import eventually
+from waiting import PATIENCE_SECONDS, eventually
 
 
 def join_arguments(channel: str, uid: int = 0, **more: object) -> dict:
@@ -21,29 +23,61 @@ def join_arguments(channel: str, uid: int = 0, **more: object) -> dict:
 
 
 class Engine:
-    """One participant with a socket of its own."""
+    """One participant, with a socket of its own unless it is given one that others use too."""
 
-    def __init__(self, app: App, tone: int = 0):
+    def __init__(self, app: App, tone: int = 0, socket: MediaSocket | None = None):
         self.tone = tone
         """What it says, in Hz; 0: nothing."""
-        self.socket = MediaSocket(app)
+        self.socket = socket or MediaSocket(app)
         self.channel = ""
         self.answer: dict = {}
         self.path: MediaPath | None = None
+        self._owns_socket = socket is None
 
-    async def join(self, url: str, channel: str, uid: int = 0, **more: object) -> "Engine":
-        """Says hello at a gateway, joins, checks the path, and begins to speak. `more` as in `join_arguments`."""
+    async def join(
+            self, url: str, channel: str, uid: int = 0, *, through: tuple[str, int] | None = None, **more: object) -> "Engine":
+        """Says hello at a gateway, joins, checks the path, and begins to speak.
+
+        Its media go to the address `through` instead of the node's. `more` as in `join_arguments`.
+        """
         pair = KeyPair()
         self.channel = channel
-        await self.socket.open(url)
+        if self._owns_socket:
+            await self.socket.open(url)
         self.answer = await self.socket.call("media.join", **join_arguments(channel, uid, pub=pair.public, **more))
-        keys = pair.agree(self.answer["pub"], self.pid)
+        self.path = await MediaPath(*self._path_of(self.answer, pair, through)).open()
+        if self.tone:
+            self.speak()
+        return self
+
+    def speak(self, speech: Speech | None = None) -> None:
+        """Speaks from now on: its tone, or this."""
+        self.path.speak(speech or Live(Tone(self.tone)))
+
+    async def restart(self, **more: object) -> dict:
+        """Gets another path by `media.restart`, and goes on with it; the answer."""
+        pair = KeyPair()
+        answer = await self.socket.call(
+            "media.restart", **{
+                "channel": self.channel, "pid": self.pid, "secret": self.answer["secret"], "pub": pair.public, **more})
+        await self.path.restart(*self._path_of(answer, pair))
+        return answer
+
+    async def mute(self, **flags: int) -> dict:
+        """`mute(audio=1)`; the answer."""
+        return await self.socket.call("media.mute", channel=self.channel, pid=self.pid, **flags)
+
+    async def renew(self, key: str) -> dict:
+        """Shows another key; the answer."""
+        return await self.socket.call("media.renew", channel=self.channel, pid=self.pid, key=key)
+
+    def _path_of(
+            self, answer: dict, pair: KeyPair, through: tuple[str, int] | None = None) -> tuple[Address, MediaKeys]:
+        keys = pair.agree(answer["pub"], self.pid)
         SPOKEN.media_key(keys.client)
         SPOKEN.media_key(keys.server)
-        self.path = await MediaPath(Address.of(self.answer), keys).open()
-        if self.tone:
-            self.path.speak(Tone(self.tone))
-        return self
+        address = Address.of(answer)
+        return (replace(address, host=through[0], port=through[1]) if through else address), keys
 
     @property
     def uid(self) -> int:
@@ -73,9 +107,17 @@ class Engine:
         voice = self.path.voices.get(other.uid)
         return voice.pcm if voice else array("h")
 
+    async def event(self, kind: str, seconds: float = PATIENCE_SECONDS, **fields: object) -> MediaEvent:
+        """Waits for the first event of that kind with these fields that it was told."""
+        return await self.socket.event(kind, seconds, pid=self.pid, **fields)
+
+    def told(self, *kinds: str) -> list[MediaEvent]:
+        """The events of these kinds that it was told, in the order of arrival."""
+        return [event for event in self.socket.events if event.type in kinds and event["pid"] == self.pid]
+
     def changes(self) -> list[MediaEvent]:
-        """The events about the roster, in the order of arrival."""
-        return [event for event in self.socket.events if event.type in ("joined", "left", "state")]
+        """The events about the roster."""
+        return self.told("joined", "left", "state")
 
     async def leave(self) -> dict:
         """Leaves the channel; the answer."""
@@ -93,4 +135,5 @@ class Engine:
             if self.path is not None:
                 self.path.close()
         finally:
-            await self.socket.close()
+            if self._owns_socket:
+                await self.socket.close()

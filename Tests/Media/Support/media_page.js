@@ -8,7 +8,7 @@ const BITRATE = 96000;
 const events = [];
 const slots = [];
 const waiting = new Map();
-let socket, connection, line, number = 0;
+let socket, connection, line, me, number = 0;
 
 function hello(gateway, app) {
     return new Promise((resolve, reject) => {
@@ -77,7 +77,28 @@ async function join(gateway, app, values) {
     const { sdp } = connection.localDescription;
     const answer = await call("media.join", { ...values, kind: "web", offer: sdp });
     await connection.setRemoteDescription({ type: "answer", sdp: answer.answer });
+    me = { channel: values.channel, pid: answer.pid };
     return { ...answer, offer: sdp };
+}
+
+/** Calls for the participant. */
+function ask(name, values) {
+    return call(name, { ...me, ...values });
+}
+
+/** Restarts ICE, as after a change of networks: another path to the same slots. Returns the answer of the gateway, with the offer. */
+async function restart(secret) {
+    connection.restartIce();
+    await connection.setLocalDescription();
+    const { sdp } = connection.localDescription;
+    const answer = await ask("media.restart", { secret, offer: sdp });
+    await connection.setRemoteDescription({ type: "answer", sdp: answer.answer });
+    return { ...answer, offer: sdp };
+}
+
+/** The events of these kinds that came. */
+function told(...kinds) {
+    return events.filter(({ t }) => kinds.includes(t));
 }
 
 /** The slots that somebody speaks in: the speaker, the rate, and the last samples as 16-bit numbers in base64, oldest first. */

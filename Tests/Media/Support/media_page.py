@@ -25,6 +25,7 @@ FLAGS = (
 # Chromium plays the file again and again: it has whole periods.
 FILE_SECONDS = 10
 CONNECT_SECONDS = 10
+CONNECTED = "connection.connectionState === 'connected'"
 
 
 def tone_browser(frequency: int, directory: Path) -> Browser:
@@ -82,8 +83,23 @@ class MediaPage:
         self.answer = await self.page.run("join", url, app.id, {
             "channel": channel, "uid": uid, "key": "", "info": "", "call": uuid.uuid4().hex, "enabled": 0, "muted": 0})
         SPOKEN.media(self.answer)
-        await self.page.eventually("connection.connectionState === 'connected'", "the page is connected", CONNECT_SECONDS)
+        await self.page.eventually(CONNECTED, "the page is connected", CONNECT_SECONDS)
         return self
+
+    async def mute(self, **flags: int) -> dict:
+        """`mute(audio=1)`; the answer."""
+        return await self.page.run("ask", "media.mute", flags)
+
+    async def restart(self) -> dict:
+        """Restarts ICE, and waits for the connection; the answer."""
+        answer = await self.page.run("restart", self.answer["secret"])
+        SPOKEN.media(answer)
+        await self.page.eventually(CONNECTED, "the page is connected again", CONNECT_SECONDS)
+        return answer
+
+    async def told(self, *kinds: str) -> list[dict]:
+        """The events of these kinds that it was told, in the order of arrival."""
+        return await self.page.run("told", *kinds)
 
     async def voices(self) -> dict[int, array]:
         """The last second or more of everybody who is heard, by uid."""

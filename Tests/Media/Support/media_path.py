@@ -1,18 +1,22 @@
-"""An engine's media path: checks, SRTP and Opus over one UDP socket to a node. What no correct node sends is collected in `violations`."""
+"""An engine's media path: checks, SRTP and Opus over UDP to a node. What no correct node sends is collected in `violations`."""
 
 import asyncio
 import secrets
+import socket
 import struct
 import sys
+import time
 from array import array
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from ice import Checks
 from media_keys import MediaKeys
-from opus import Decoder, Encoder
+from opus import Decoder
 from pylibsrtp import Error, Policy, Session
-from tone import FRAME, RATE, Tone
+from speech import Frame, Speech
+from tone import FRAME, RATE
 from waiting import before_next_try, eventually, paced
 
 SUITE = "AEAD_AES_128_GCM"
@@ -23,6 +27,12 @@ WINDOW = 1024
 SENDER_REPORT, RECEIVER_REPORT, FEEDBACK = 200, 201, 205
 # A slot's sequence numbers begin below this, so that a receiver who comes late guesses its rollover counter.
 FIRST_SEQUENCES = 1 << 15
+# Near a wrap, so that every test has one.
+FIRST_SEQUENCE = 65_531
+# Of the packets that were sent, those that are known for a replay.
+KEPT_PACKETS = 50
+# In bytes.
+RECEIVE_BUFFER = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -51,23 +61,34 @@ class Address:
 class Slot:
     """What came on one of the streams to this participant."""
 
-    packets: int = 0
-    gaps: int = 0
-    """Sequence numbers that were left out."""
-    repeats: int = 0
-    """Packets that were no later than one before."""
+    numbers: set[int] = field(default_factory=set)
+    """The sequence numbers that came, counted on over the wrap."""
     last: int = -1
+    """The highest of them."""
+    late: int = 0
+    """Packets that came after one with a higher number."""
+    repeats: int = 0
+    """Packets whose number had come before."""
 
     def took(self, sequence: int) -> bool:
         """Counts a packet; whether it is a new one."""
-        step = 1 if self.last < 0 else (sequence - self.last) & 0xFFFF
-        if step == 0 or step >= 1 << 15:
+        number = self.last + ((sequence - self.last + 0x8000) & 0xFFFF) - 0x8000 if self.numbers else sequence
+        if number in self.numbers:
             self.repeats += 1
             return False
-        self.gaps += step - 1
-        self.packets += 1
-        self.last = sequence
+        self.late += number < self.last
+        self.last = max(self.last, number)
+        self.numbers.add(number)
         return True
+
+    @property
+    def packets(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def gaps(self) -> int:
+        """Sequence numbers that were left out."""
+        return self.last - min(self.numbers) + 1 - len(self.numbers) if self.numbers else 0
 
 
 @dataclass
@@ -75,11 +96,68 @@ class Voice:
     """One speaker, as heard."""
 
     pcm: array = field(default_factory=lambda: array("h"))
-    packets: int = 0
+    times: list[float] = field(default_factory=list)
+    """When its packets came, in seconds of the steady clock."""
+    payloads: list[bytes] = field(default_factory=list)
+    """What was in them."""
+    slots: list[int] = field(default_factory=list)
+    """The SSRC that each came on."""
     decoder: Decoder = field(default_factory=Decoder)
 
+    @property
+    def packets(self) -> int:
+        return len(self.times)
 
-class MediaPath(asyncio.DatagramProtocol):
+    def since(self, moment: float) -> int:
+        """The packets that came after a moment."""
+        return sum(came > moment for came in self.times)
+
+    def longest_pause(self, since: float = 0) -> float:
+        """The longest time between two packets, from a moment until now; infinite when none came."""
+        came = [moment for moment in self.times if moment > since]
+        return max((after - before for before, after in pairwise([*came, time.monotonic()])), default=float("inf")) \
+            if came else float("inf")
+
+
+class Wire(asyncio.DatagramProtocol):
+    """One UDP socket of a path, and the keys that hold for what comes to it."""
+
+    def __init__(self, path: "MediaPath", checks: Checks, server_key: bytes):
+        self.checks = checks
+        self.times: list[float] = []
+        """When packets of media came to it."""
+        self.transport: asyncio.DatagramTransport | None = None
+        self._path = path
+        policy = _policy(server_key, Policy.SSRC_ANY_INBOUND)
+        policy.window_size = WINDOW
+        self._keys = Session(policy)
+
+    async def open(self, host: str, port: int) -> "Wire":
+        await asyncio.get_running_loop().create_datagram_endpoint(lambda: self, remote_addr=(host, port))
+        return self
+
+    def connection_made(self, transport: asyncio.DatagramTransport) -> None:
+        self.transport = transport
+        # Dozens of participants share one process: what it reads late is not lost.
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
+
+    def datagram_received(self, data: bytes, _: object) -> None:
+        try:
+            if data[0] < 4:
+                self.checks.received(data)
+            elif 192 <= data[1] < 224:
+                self._path.took_report(self._keys.unprotect_rtcp(data))
+            else:
+                self._path.took_packet(self._keys.unprotect(data))
+                self.times.append(time.monotonic())
+        except (AssertionError, Error, IndexError, struct.error) as error:
+            self._path.violations.append(f"{type(error).__name__} {error} of {len(data)} bytes {data[:16].hex()}")
+
+    def error_received(self, error: OSError) -> None:
+        self._path.violations.append(f"the socket: {error}")
+
+
+class MediaPath:
     """`open`, then `speak`; `voices` and `slots` say what came."""
 
     def __init__(self, address: Address, keys: MediaKeys):
@@ -91,54 +169,102 @@ class MediaPath(asyncio.DatagramProtocol):
         self.reports: Counter[int] = Counter()
         """The packets of RTCP that came, by type."""
         self.violations: list[str] = []
-        self.sent = 0
-        self._is_forgiven = False
-        profile = Policy.SRTP_PROFILE_AEAD_AES_128_GCM
-        self._out = Session(Policy(key=keys.client, ssrc_type=Policy.SSRC_ANY_OUTBOUND, srtp_profile=profile))
-        policy = Policy(key=keys.server, ssrc_type=Policy.SSRC_ANY_INBOUND, srtp_profile=profile)
-        policy.window_size = WINDOW
-        self._in = Session(policy)
-        self._encoder = Encoder()
-        # Near a wrap, so that every test has one.
-        self._sequence = 65_530
+        self.is_checking = True
+        self.is_decoding = True
+        """Else what came is counted only."""
+        self.sent: deque[bytes] = deque(maxlen=KEPT_PACKETS)
+        """The last packets of media that were sent, as they were."""
+        self.said: list[bytes] = []
+        """The payloads that were sent."""
+        self.sequence = FIRST_SEQUENCE
+        """Of the next packet."""
+        self.wire: Wire | None = None
+        self._keys = keys
+        self._out = Session(_policy(keys.client, Policy.SSRC_ANY_OUTBOUND))
         self._timestamp = secrets.randbits(32)
-        self._transport: asyncio.DatagramTransport | None = None
+        self._is_forgiven = False
+        self._wires: list[Wire] = []
         self._tasks: list[asyncio.Task] = []
+        self._speech: asyncio.Task | None = None
 
     async def open(self) -> "MediaPath":
         """Opens the socket and begins to check; returns when the node has answered."""
-        await asyncio.get_running_loop().create_datagram_endpoint(
-            lambda: self, remote_addr=(self.address.host, self.address.port))
+        await self._connect()
         self._tasks.append(asyncio.create_task(self._check()))
-        await eventually(lambda: self.checks.answered, "a check is answered")
+        await self._answered()
         return self
 
-    def speak(self, tone: Tone) -> None:
-        """Sends a tone from now on, 50 packets a second."""
-        self._tasks.append(asyncio.create_task(self._speak(tone)))
+    async def move(self) -> Wire:
+        """Goes on from another address, as after a change of networks; returns the socket that it has left, which stays open."""
+        left = self.wire
+        await self._connect()
+        self.check()
+        return left
+
+    async def restart(self, address: Address, keys: MediaKeys) -> None:
+        """Goes on with another path to the same slots: other keys and credentials, from another address."""
+        assert address.slots == self.address.slots, "the slots are others"
+        self.address, self._keys = address, keys
+        self.checks = Checks(address.ufrag, address.password)
+        self._out = Session(_policy(keys.client, Policy.SSRC_ANY_OUTBOUND))
+        await self._connect()
+        self.check()
+        await self._answered()
+
+    def speak(self, speech: Speech, per_second: float = FRAMES_PER_SECOND) -> None:
+        """Sends this from now on, 50 packets a second, instead of what it said before."""
+        if self._speech:
+            self._speech.cancel()
+        self._speech = asyncio.create_task(self._speak(speech, per_second))
+        self._tasks.append(self._speech)
 
     def forgive(self) -> None:
         """For a test that has failed already: `close` raises nothing."""
         self._is_forgiven = True
 
+    def end(self) -> None:
+        """Sends nothing any more, without a word."""
+        for task in self._tasks:
+            task.cancel()
+
     def close(self) -> None:
         """Ends it; raises for what the node did wrong."""
         failed = [repr(task.exception()) for task in self._tasks if task.done() and not task.cancelled() and task.exception()]
-        for task in self._tasks:
-            task.cancel()
-        if self._transport is not None:
-            self._transport.close()
+        self.end()
+        for wire in self._wires:
+            wire.transport.close()
         wrong = self.violations + failed
         assert self._is_forgiven or not wrong, f"media: {wrong[:10]}"
 
     def send(self, data: bytes) -> None:
         """Sends one datagram unchanged."""
-        self._transport.sendto(data)
+        self.wire.transport.sendto(data)
+
+    def check(self) -> None:
+        """Sends a check now, besides those that it sends by itself."""
+        self.send(self.checks.request())
+
+    def packet(self, frame: Frame, ssrc: int | None = None) -> bytes:
+        """Makes the next packet, which the caller sends."""
+        self.said.append(frame.payload)
+        head = struct.pack(
+            "!BBHII", 0x90, self.address.payload_type, self.sequence, self._timestamp, self.address.ssrc if ssrc is None else ssrc)
+        self.skip(1)
+        # The highest bit claims that there is a voice.
+        extension = struct.pack("!HHBBxx", 0xBEDE, 1, LEVEL_ID << 4, 0x80 | frame.level)
+        data = self._out.protect(head + extension + frame.payload)
+        self.sent.append(data)
+        return data
+
+    def skip(self, count: int) -> None:
+        """Leaves out sequence numbers, and their time."""
+        self.sequence = (self.sequence + count) & 0xFFFF
+        self._timestamp = (self._timestamp + count * FRAME) & 0xFFFFFFFF
 
     @property
     def own_address(self) -> tuple[str, int]:
         """The address of its socket."""
-        return self._transport.get_extra_info("sockname")
+        return self.wire.transport.get_extra_info("sockname")
 
     @property
     def gaps(self) -> int:
@@ -149,47 +275,32 @@ class MediaPath(asyncio.DatagramProtocol):
     def repeats(self) -> int:
         return sum(slot.repeats for slot in self.slots.values())
 
-    # asyncio.DatagramProtocol
-
-    def connection_made(self, transport: asyncio.DatagramTransport) -> None:
-        self._transport = transport
-
-    def datagram_received(self, data: bytes, _: object) -> None:
-        try:
-            if data[0] < 4:
-                self.checks.received(data)
-            elif 192 <= data[1] < 224:
-                self._report(self._in.unprotect_rtcp(data))
-            else:
-                self._packet(self._in.unprotect(data))
-        except (AssertionError, Error, IndexError, struct.error) as error:
-            self.violations.append(f"{type(error).__name__} {error} of {len(data)} bytes {data[:16].hex()}")
-
-    def error_received(self, error: OSError) -> None:
-        self.violations.append(f"the socket: {error}")
+    @property
+    def late(self) -> int:
+        return sum(slot.late for slot in self.slots.values())
 
     # Inside
 
+    async def _connect(self) -> None:
+        self.wire = await Wire(self, self.checks, self._keys.server).open(self.address.host, self.address.port)
+        self._wires.append(self.wire)
+
+    async def _answered(self) -> None:
+        checks = self.checks
+        await eventually(lambda: checks.answered, "a check is answered")
+
     async def _check(self) -> None:
         while True:
-            self.send(self.checks.request())
+            if self.is_checking:
+                self.check()
             await before_next_try(self.checks.pause)
 
-    async def _speak(self, tone: Tone) -> None:
-        async for _ in paced(sys.maxsize, FRAMES_PER_SECOND):
-            pcm = tone.frame()
-            self.send(self._out.protect(self._header(_level(pcm)) + self._encoder.encode(pcm)))
-            self.sent += 1
+    async def _speak(self, speech: Speech, per_second: float) -> None:
+        async for _ in paced(sys.maxsize, per_second):
+            self.send(self.packet(speech.frame()))
 
-    def _header(self, level: int) -> bytes:
-        self._sequence = (self._sequence + 1) & 0xFFFF
-        self._timestamp = (self._timestamp + FRAME) & 0xFFFFFFFF
-        header = struct.pack(
-            "!BBHII", 0x90, self.address.payload_type, self._sequence, self._timestamp, self.address.ssrc)
-        # The highest bit claims that there is a voice.
-        return header + struct.pack("!HHBBxx", 0xBEDE, 1, LEVEL_ID << 4, 0x80 | level)
-
-    def _packet(self, data: bytes) -> None:
+    def took_packet(self, data: bytes) -> None:
+        """Takes a packet of media that was decrypted."""
         first, second, sequence, _, ssrc = struct.unpack_from("!BBHII", data)
         assert first >> 6 == 2 and not first & 0x20, "RTP of another version, or with padding"
         assert second & 0x7F == self.address.payload_type, f"payload type {second & 0x7F}"
@@ -204,10 +315,14 @@ class MediaPath(asyncio.DatagramProtocol):
         if not slot.took(sequence):
             return
         voice = self.voices.setdefault(uid, Voice())
-        voice.packets += 1
-        voice.pcm.extend(voice.decoder.decode(data[offset:]))
+        voice.times.append(time.monotonic())
+        voice.payloads.append(data[offset:])
+        voice.slots.append(ssrc)
+        if self.is_decoding:
+            voice.pcm.extend(voice.decoder.decode(data[offset:]))
 
-    def _report(self, data: bytes) -> None:
+    def took_report(self, data: bytes) -> None:
+        """Takes a compound of RTCP that was decrypted."""
         at = 0
         while at < len(data):
             _, kind, size = struct.unpack_from("!BBH", data, at)
@@ -216,10 +331,5 @@ class MediaPath(asyncio.DatagramProtocol):
         assert at == len(data), "RTCP that ends within a packet"
 
 
-def _level(pcm: array) -> int:
-    """In -dBov, as RFC 6464 has it."""
-    mean = sum(sample * sample for sample in pcm) / len(pcm)
-    level = 0
-    while level < 127 and mean < 32_768**2 * 10 ** (-level / 10):
-        level += 1
-    return level
+def _policy(key: bytes, kind: int) -> Policy:
+    return Policy(key=key, ssrc_type=kind, srtp_profile=Policy.SRTP_PROFILE_AEAD_AES_128_GCM)

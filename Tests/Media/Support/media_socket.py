@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from answers import Reply
 from apps import App
 from secrecy import SPOKEN
-from waiting import eventually
+from waiting import PATIENCE_SECONDS, eventually
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -111,13 +111,19 @@ class MediaSocket:
             raise MediaRefused(function, reply.error, reply.data)
         return reply.data
 
-    async def event(self, kind: str, **fields: object) -> MediaEvent:
+    async def refused(self, reason: str, code: int, function: str, **arguments: object) -> None:
+        """Calls, and expects this error; the socket goes on."""
+        reply = await self.attempt(function, **arguments)
+        assert (reply.error, reply.data.get("code")) == (reason, code), f"{function}: {reply.error} {reply.data}"
+        assert not self.closed.is_set()
+
+    async def event(self, kind: str, seconds: float = PATIENCE_SECONDS, **fields: object) -> MediaEvent:
         """Waits for the first event of that kind with these fields."""
 
         def found() -> list[MediaEvent]:
             return [event for event in self.events if event.type == kind and fields.items() <= event.fields.items()]
 
-        await eventually(found, f"an event {kind} with {fields}; came: {self.events}")
+        await eventually(found, f"an event {kind} with {fields}; came: {self.events}", seconds)
         return found()[0]
 
     def _check_error(self, error: str, data: dict) -> None:

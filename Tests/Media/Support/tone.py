@@ -1,6 +1,7 @@
 """Sine tones at 48 kHz, and how much of one is in what was heard."""
 
 import math
+import random
 from array import array
 
 RATE = 48_000
@@ -37,6 +38,18 @@ class Tone:
             samples.extend(part)
             self._at = (self._at + len(part)) % length
         return samples
+
+
+class Noise:
+    """White noise: no two of its packets are alike."""
+
+    def __init__(self, amplitude: int, seed: int = 1):
+        self._amplitude = amplitude
+        self._random = random.Random(seed)
+
+    def frame(self) -> array:
+        """The next FRAME samples."""
+        return array("h", (round(self._amplitude * (2 * self._random.random() - 1)) for _ in range(FRAME)))
 
 
 def power(pcm: array, frequency: int) -> float:
