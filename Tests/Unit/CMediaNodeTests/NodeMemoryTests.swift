@@ -63,7 +63,9 @@ import Testing
                 let before = cm_memory_used()
                 for caller in callers { cm_node_remove(channel.node, caller.id) }
                 let size = (Int(before) - Int(cm_memory_used())) / callers.count
-                #expect((10_000...most * 1024).contains(size), "\(size) bytes of a \(isWeb ? "page" : "engine"), \(suite)")
+                #expect(
+                    (10_000...most * 1024).contains(size),
+                    "\(size) bytes of a \(isWeb ? "page" : "engine"), \(suite)")
             }
         }
     }
