@@ -1,6 +1,6 @@
 # The text after ## describes a target; `make` without a target lists all of them.
 .DEFAULT_GOAL := help
-.PHONY: help deps bench-deps bench bench-check bench-psql build release check docs site test test-sentinel test-cluster test-media bench-sip faults hosts soak \
+.PHONY: help deps bench-deps bench bench-check bench-psql bench-media build release check docs site test test-sentinel test-cluster test-media bench-sip faults hosts soak \
 	fuzz sanitize-thread sanitize-address demo stack-up stack-down clean upgrade cluster-report test-containers
 
 GATEWAYS ?= 2
@@ -61,6 +61,9 @@ bench: bench-deps release ## measure Heliograph, other servers and the machine's
 
 bench-check: release ## fail when Heliograph is slower than Benchmarks/baseline.json by more than noise
 	@Benchmarks/run check
+
+bench-media: ## forward 36,000 audio packets a second by a media node and by a bare forwarder: CPU of both, delay, loss
+	@$(MAKE) -s -C Benchmarks media && Benchmarks/.build/tools/media 10
 
 bench-psql: release ## time what operators ask of each view with a million users; fails from 100 ms on (five minutes)
 	@Benchmarks/run psql

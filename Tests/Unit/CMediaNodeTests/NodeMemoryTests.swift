@@ -45,4 +45,28 @@ import Testing
             #expect(channel.counts.audio_sent > 10_000)
         }
     }
+
+    @Test func aParticipantTakesLittle() async {
+        await #expect(processExitsWith: .success) {
+            // 64 KiB with GCM, which is preferred wherever there is a choice; libsrtp has 24 KB more for CM with SHA1.
+            for (isWeb, suite, most) in [(false, Suite.gcm, 64), (true, .gcm, 64), (false, .counter, 84)] {
+                let channel = try Channel()
+                let callers = try (1...30).map {
+                    try channel.join($0, channel: $0 / 8, isWeb: isWeb, suite: suite)
+                }
+                // All are heard by seven others, and the connections of DTLS are no longer needed.
+                for _ in 0..<12 {
+                    for caller in callers { caller.check() }
+                    for caller in callers { caller.say() }
+                    channel.pass(milliseconds: 1000)
+                }
+                let before = cm_memory_used()
+                for caller in callers { cm_node_remove(channel.node, caller.id) }
+                let size = (Int(before) - Int(cm_memory_used())) / callers.count
+                #expect(
+                    (10_000...most * 1024).contains(size),
+                    "\(size) bytes of a \(isWeb ? "page" : "engine"), \(suite)")
+            }
+        }
+    }
 }
