@@ -273,7 +273,7 @@ let package = Package(
             server: ["RedisStore", "PostgresStore", "ClusterService", "WebhookClient"])
         + service(
             "Media", folder: "Media", logic: ["ClusterState"],
-            server: ["CMedia", "CMediaNode", "RedisStore", "ClusterService", deques])
+            server: ["CMedia", "CMediaNode", "RedisStore", "ClusterService", "SignalingTokens", deques])
         + [
             unitTests("SignalingProtocol"),
             unitTests("SignalingTokens", ["SignalingProtocol"]),

@@ -1,6 +1,7 @@
 internal import ClusterState
 internal import Logging
 internal import RedisStore
+internal import ServiceKit
 internal import ServiceLifecycle
 internal import SignalingProtocol
 internal import SignalingWire
@@ -57,8 +58,12 @@ final class MediaNodeRun: Service {
         await withTaskGroup { tasks in
             tasks.addTask { [outbox] in await outbox.run() }
             tasks.addTask { for await event in transport.events { await node.handle(event) } }
+            let keys = Task { while await Task.pause(MediaNode.keyPause) { await node.checkKeys() } }
+            let statistics = Task { while await Task.pause(MediaNode.statisticsPause) { await node.tellStatistics() } }
             // Cancellation is a shutdown too.
             try? await gracefulShutdown()
+            keys.cancel()
+            statistics.cancel()
             await drain(node)
             open.withLock { $0 = nil }
             await transport.stop()

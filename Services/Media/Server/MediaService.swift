@@ -5,6 +5,7 @@ internal import RedisStore
 internal import ServiceKit
 internal import ServiceLifecycle
 package import SignalingProtocol
+internal import SignalingWire
 
 /// The media node: the users of a media channel hear each other through it.
 ///
@@ -48,22 +49,44 @@ package struct MediaService: ServiceDeclaration {
 
     private static func router(_ run: MediaNodeRun) -> CommandRouter {
         var router = CommandRouter()
-        router.on(JoinMedia.self) { command, context throws(SignalingError) in
-            guard let asker = context.asker else { throw MediaRefusal.refused.error }
-            do throws(MediaRefusal) {
-                return try await self.node(of: run).join(command, asker: asker)
-            } catch {
-                throw error.error
-            }
+        add(JoinMedia.self, to: &router, run) { node, command, _, asker throws(MediaRefusal) in
+            try await node.join(command, asker: asker)
         }
-        router.on(LeaveMedia.self) { command, _ throws(SignalingError) in
-            do throws(MediaRefusal) {
-                return try await self.node(of: run).leave(command)
-            } catch {
-                throw error.error
-            }
+        add(ResumeMedia.self, to: &router, run) { node, command, _, asker throws(MediaRefusal) in
+            try await node.resume(command, asker: asker)
+        }
+        add(RestartMedia.self, to: &router, run) { node, command, id, asker throws(MediaRefusal) in
+            try await node.restart(command, id, asker: asker)
+        }
+        add(RenewMedia.self, to: &router, run) { node, command, _, asker throws(MediaRefusal) in
+            try await node.renew(command, asker: asker)
+            return Done()
+        }
+        add(MuteMedia.self, to: &router, run) { node, command, _, asker throws(MediaRefusal) in
+            try await node.mute(command, asker: asker)
+            return Done()
+        }
+        add(LeaveMedia.self, to: &router, run) { node, command, _, asker throws(MediaRefusal) in
+            try await node.leave(command, asker: asker)
         }
         return router
+    }
+
+    /// Adds the handler of a command, whose refusals are those of media calls.
+    private static func add<Command: WireCommand>(
+        _ type: Command.Type, to router: inout CommandRouter, _ run: MediaNodeRun,
+        _ handle: @escaping @Sendable (MediaNode, Command, CommandID, AskerID) async throws(MediaRefusal) ->
+            Command.Reply
+    ) {
+        router.on(type) { command, context throws(SignalingError) in
+            // All participants are a gateway's, or another process's.
+            guard let asker = context.asker else { throw MediaRefusal.refused.error }
+            do throws(MediaRefusal) {
+                return try await handle(try node(of: run), command, context.id, asker)
+            } catch {
+                throw error.error
+            }
+        }
     }
 
     /// The node takes commands between the opening of its socket and its end.

@@ -7,6 +7,13 @@ protocol MediaPaths: Sendable {
     /// - Parameter replacing: the id of a participant that is closed before.
     /// - Returns: 0, or why not, as `cm_node_add` says it.
     func open(_ settings: cm_participant_settings, replacing: UInt64?) async -> Int32
+    /// Begins a path anew, with the participant's slots.
+    /// - Returns: 0, or why not, as `cm_node_restart` says it.
+    func restart(_ id: UInt64, _ settings: cm_restart_settings) async -> Int32
+    /// Lets a participant do no more than that; nothing follows for an unknown id.
+    func allow(_ id: UInt64, _ allowed: UInt32) async
+    /// What has come from participants; without unknown ones.
+    func uplinks(of ids: [UInt64]) async -> [UInt64: MediaUplinkCounts]
     /// Closes a path; nothing follows for an unknown id.
     /// - Returns: what it has carried.
     func close(_ id: UInt64) async -> MediaTraffic
@@ -40,6 +47,28 @@ actor MediaTransport: MediaPaths {
         if let replacing { cm_node_remove(node, replacing) }
         var settings = settings
         return cm_node_add(node, &settings)
+    }
+
+    func restart(_ id: UInt64, _ settings: cm_restart_settings) -> Int32 {
+        guard let node = loop.node else { return ESHUTDOWN }
+        var settings = settings
+        return cm_node_restart(node, id, &settings)
+    }
+
+    func allow(_ id: UInt64, _ allowed: UInt32) {
+        if let node = loop.node { cm_node_allow(node, id, allowed) }
+    }
+
+    func uplinks(of ids: [UInt64]) -> [UInt64: MediaUplinkCounts] {
+        guard let node = loop.node else { return [:] }
+        var uplinks: [UInt64: MediaUplinkCounts] = [:]
+        var counts = cm_participant_counts()
+        for id in ids where cm_node_participant_counts(node, id, &counts) {
+            uplinks[id] = MediaUplinkCounts(
+                expected: counts.audio_expected, received: counts.audio_received,
+                roundTrip: .microseconds(Int64(clamping: counts.round_trip)))
+        }
+        return uplinks
     }
 
     func close(_ id: UInt64) -> MediaTraffic {

@@ -51,6 +51,15 @@ struct MediaTraffic: Equatable, Sendable {
     var bytesSent: UInt64 = 0
 }
 
+/// What has come of a participant's audio since its join.
+struct MediaUplinkCounts: Equatable, Sendable {
+    /// Packets that it has sent, by their numbers, and those that have arrived.
+    var expected: UInt64 = 0
+    var received: UInt64 = 0
+    /// Between the participant and the node; zero while it is not known.
+    var roundTrip = Duration.zero
+}
+
 /// Why the loop did not begin, or did not take a participant.
 struct MediaTransportError: Error, Equatable, CustomStringConvertible {
     /// An `errno` value.

@@ -35,7 +35,7 @@ extension MediaNode {
         // Others may have joined meanwhile, or the node may have begun to end.
         guard !isDraining else { throw .draining }
         try checkBounds(command)
-        let entered = try enter(command, asker, clock: clock)
+        let entered = try enter(command, asker, path.kept, clock: clock)
         return try await open(path, command, entered)
     }
 
@@ -59,7 +59,9 @@ extension MediaNode {
     }
 
     /// Changes the roster, and tells the others.
-    private func enter(_ command: JoinMedia, _ asker: AskerID, clock: Int64) throws(MediaRefusal) -> Entered {
+    private func enter(
+        _ command: JoinMedia, _ asker: AskerID, _ kept: KeptPath, clock: Int64
+    ) throws(MediaRefusal) -> Entered {
         let (key, pid) = (command.channel, command.participant)
         var rosterBounds = MediaRoster.Bounds()
         rosterBounds.participants = bounds.members
@@ -75,13 +77,13 @@ extension MediaNode {
             tellEnd(.replaced, of: old, participant)
         }
         let participant = MediaParticipant(
-            id: nextID(), channel: key, uid: joined.uid, asker: asker, secret: SecureRandom.hex(bytes: 16),
-            expiry: command.expiry, joined: surroundings.now())
+            id: nextID(), channel: key, uid: joined.uid, keyUID: command.uid, asker: asker,
+            secret: SecureRandom.hex(bytes: 16), expiry: command.expiry, joined: surroundings.now(), kept: kept)
         keep(participant, pid)
         tell(joined.events, in: key, but: pid)
-        let users = channel.roster.snapshot.map { MediaUser(uid: $0.uid, flags: $0.flags, age: now - $0.joined) }
         return Entered(
-            participant: participant, channel: channel.id, replaced: replaced, n: channel.roster.n, users: users)
+            participant: participant, channel: channel.id, replaced: replaced, n: channel.roster.n,
+            users: users(of: channel))
     }
 
     private func open(

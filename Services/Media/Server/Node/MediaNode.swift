@@ -1,5 +1,6 @@
 internal import ClusterState
 internal import MediaLogic
+internal import ServiceKit
 internal import SignalingProtocol
 
 /// The participants and channels of a node: who is in, and who is told what. Paths are opened and closed by the loop, which it only asks.
@@ -13,6 +14,8 @@ actor MediaNode {
         /// The Redis clock in microseconds; nil while it is not known.
         var clock: @Sendable () async -> Int64?
         var now: @Sendable () -> ContinuousClock.Instant = { .now }
+        /// The time of day in Unix seconds, by which keys end.
+        var unixTime: @Sendable () -> Int64 = { WallClock.seconds }
     }
 
     let bounds: MediaNodeBounds
@@ -54,6 +57,23 @@ actor MediaNode {
         participants[pid] = participant
         pids[participant.id] = pid
         channels[participant.channel]?.insert(pid, of: participant.asker)
+    }
+
+    /// Changes what the node knows of a participant.
+    func update(_ pid: ParticipantID, _ change: (inout MediaParticipant) -> Void) {
+        guard let old = participants[pid] else { return }
+        var new = old
+        change(&new)
+        participants[pid] = new
+        guard new.asker != old.asker else { return }
+        channels[old.channel]?.remove(pid, of: old.asker)
+        channels[new.channel]?.insert(pid, of: new.asker)
+    }
+
+    /// A channel's members, oldest first.
+    func users(of channel: MediaChannel) -> [MediaUser] {
+        let now = milliseconds
+        return channel.roster.snapshot.map { MediaUser(uid: $0.uid, flags: $0.flags, age: now - $0.joined) }
     }
 
     /// Removes a participant who is no member of its channel's roster any more. A channel without members is given up.
@@ -103,13 +123,12 @@ actor MediaNode {
 
     /// Ends a participant that wants to leave.
     /// - Returns: how long it was there, and what it has sent and received.
-    /// - Throws: ``MediaRefusal/unknownParticipant`` when it is not in that channel.
-    func leave(_ command: LeaveMedia) async throws(MediaRefusal) -> MediaLeft {
+    /// - Throws: ``MediaRefusal/unknownParticipant`` when it is not in that channel, or bound to another gateway.
+    func leave(_ command: LeaveMedia, asker: AskerID) async throws(MediaRefusal) -> MediaLeft {
         // Commands overtake each other: a join that is under way is awaited, so that nobody stays who has left.
         if joins.isUnderway(command.participant) { _ = await joined(command.participant) }
-        guard participants[command.participant]?.channel == command.channel,
-            let participant = end(command.participant, .quit)
-        else { throw .unknownParticipant }
+        _ = try own(command.participant, in: command.channel, asker)
+        guard let participant = end(command.participant, .quit) else { throw .unknownParticipant }
         let duration = participant.joined.duration(to: surroundings.now())
         let traffic = await surroundings.paths.close(participant.id)
         return MediaLeft(

@@ -7,13 +7,26 @@ struct MediaParticipant: Sendable {
     let id: UInt64
     let channel: MediaChannelKey
     let uid: UInt32
+    /// The uid that it has asked for, which its keys are for.
+    let keyUID: UInt32
     /// The process that gets its events.
-    let asker: AskerID
-    /// What it must know to resume, restart or renew; 32 hexadecimal digits.
+    var asker: AskerID
+    /// What it must know to resume or restart; 32 hexadecimal digits.
     let secret: String
     /// When the service ends that its key is for, in Unix seconds; 0 for never.
-    let expiry: Int64
+    var expiry: Int64
+    /// Since when that service has ended: it neither sends nor hears.
+    var keyEnded: ContinuousClock.Instant?
     let joined: ContinuousClock.Instant
+    /// What of its path stays when it begins anew.
+    let kept: KeptPath
+    /// The command that last began its path anew, and its answer: it may be delivered again.
+    var lastRestart: (command: CommandID, answer: MediaRestarted)?
+    /// What had been counted at the last statistics.
+    var counted = MediaUplinkCounts()
+
+    /// What the loop lets it do.
+    func allowed(_ flags: MediaFlags) -> UInt32 { keyEnded == nil ? kept.allowed(flags) : 0 }
 }
 
 /// A channel of a node.

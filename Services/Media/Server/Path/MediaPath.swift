@@ -1,4 +1,5 @@
 internal import CMediaNode
+internal import MediaLogic
 internal import SignalingProtocol
 
 /// A participant's path to the node, before it is opened: the node's settings, and what the participant is told of it.
@@ -6,9 +7,7 @@ struct MediaPath: Sendable {
     /// All but the ids, the uid, and what the participant is allowed.
     var settings: cm_participant_settings
     var answer: MediaTransportAnswer
-    /// Whether it can send audio, and hear.
-    var sends = true
-    var hears = true
+    var kept: KeptPath
 
     /// The settings of a participant.
     func settings(id: UInt64, channel: UInt64, uid: UInt32, flags: MediaFlags) -> cm_participant_settings {
@@ -16,9 +15,58 @@ struct MediaPath: Sendable {
         settings.id = id
         settings.channel = channel
         settings.uid = uid
-        if hears { settings.allowed |= UInt32(CM_MAY_HEAR) }
-        if sends && !flags.contains(.audioMuted) { settings.allowed |= UInt32(CM_MAY_SEND_AUDIO) }
+        settings.allowed = kept.allowed(flags)
         return settings
+    }
+
+    /// The settings with which a participant's path begins anew.
+    var restart: cm_restart_settings {
+        var restart = cm_restart_settings()
+        restart.ufrag = settings.ufrag
+        restart.password = settings.password
+        restart.ufrag_size = settings.ufrag_size
+        restart.password_size = settings.password_size
+        restart.keys = settings.keys
+        restart.fingerprint = settings.fingerprint
+        restart.sources = settings.sources
+        restart.source_count = settings.source_count
+        restart.opus = settings.opus
+        restart.level_id = settings.level_id
+        restart.transport_id = settings.transport_id
+        restart.ids = settings.ids
+        withUnsafeBytes(of: settings.slots) { bytes in
+            let slots = bytes.bindMemory(to: cm_slot_settings.self)
+            withUnsafeMutableBytes(of: &restart.mids) { bytes in
+                let mids = bytes.bindMemory(to: cm_mid.self)
+                for index in mids.indices { mids[index] = cm_mid(text: slots[index].mid, size: slots[index].mid_size) }
+            }
+        }
+        return restart
+    }
+}
+
+/// What of a path stays when it begins anew: who hears the participant, and whom it hears, notices nothing.
+struct KeptPath: Equatable, Sendable {
+    /// The SSRC that an engine sends with; nil for a page, which chooses its own.
+    var source: UInt32?
+    /// The SSRCs of its slots.
+    var slots: [UInt32]
+    /// The SSRC of the node's reports.
+    var reports: UInt32
+    /// The canonical name of its slots.
+    var name: String
+    /// Whether it can send audio, and hear.
+    var sends = true
+    var hears = true
+
+    var isEngine: Bool { source != nil }
+
+    /// What the loop lets a participant do.
+    func allowed(_ flags: MediaFlags) -> UInt32 {
+        var allowed: UInt32 = 0
+        if hears { allowed |= UInt32(CM_MAY_HEAR) }
+        if sends && !flags.contains(.audioMuted) { allowed |= UInt32(CM_MAY_SEND_AUDIO) }
+        return allowed
     }
 }
 

@@ -18,55 +18,69 @@ struct MediaPathPlanner: Sendable {
     /// The profile that protects engines' streams (RFC 7714).
     static let engineSuite = "AEAD_AES_128_GCM"
 
-    /// - Throws: the refusal of an offer from which nothing can come.
-    func path(for offer: MediaTransportOffer, of pid: ParticipantID) throws(MediaRefusal) -> MediaPath {
+    /// - Parameter kept: what stays of the participant's path, which begins anew; nil for a new one.
+    /// - Throws: the refusal of an offer from which nothing can come, or that does not fit what stays.
+    func path(
+        for offer: MediaTransportOffer, of pid: ParticipantID, keeping kept: KeptPath? = nil
+    ) throws(MediaRefusal) -> MediaPath {
         switch offer {
-        case .engine(let publicKey, let codecs): try engine(publicKey, codecs, pid)
-        case .web(let offer): try page(offer)
+        case .engine(let publicKey, let codecs):
+            guard kept?.isEngine ?? true else { throw .invalidArguments }
+            return try engine(publicKey, codecs, pid, kept)
+        case .web(let offer):
+            guard !(kept?.isEngine ?? false) else { throw .invalidArguments }
+            return try page(offer, kept)
         }
     }
 
     // Engines: keys come over the signaling, and there is no handshake.
 
-    private func engine(_ publicKey: String, _ codecs: [String], _ pid: ParticipantID) throws(MediaRefusal) -> MediaPath
-    {
+    private func engine(
+        _ publicKey: String, _ codecs: [String], _ pid: ParticipantID, _ given: KeptPath?
+    ) throws(MediaRefusal) -> MediaPath {
         guard codecs.contains("opus") else { throw .unsupportedMedia }
         let keys = try EngineKeys(publicKey, of: pid)
-        var sources = FreshSources()
         let credentials = MediaCredentials.random()
-        let slots = (0..<audioSlots).map { _ in sources.next() }
-        let source = sources.next()
+        let kept = given ?? engine()
         var settings = cm_participant_settings()
         settings.kind = CM_ENGINE
         settings.keys = keys.keys
         settings.opus = Self.engineOpus
         settings.level_id = Self.engineLevel
-        settings.set(credentials, name: SecureRandom.hex(bytes: 8))
-        settings.set(sources: [source])
-        settings.set(slots: slots.map { ($0, "") }, reports: sources.next())
+        settings.set(credentials, name: kept.name)
+        settings.set(sources: [kept.source ?? 0])
+        settings.set(slots: kept.slots.map { ($0, "") }, reports: kept.reports)
         let answer = EngineTransport(
             candidates: [MediaCandidate(transport: "udp", address: address, port: port)], ufrag: credentials.ufrag,
-            password: credentials.password, publicKey: keys.publicKey, suite: Self.engineSuite, audioSource: source,
-            audioSlots: slots, opus: Int(Self.engineOpus))
-        return MediaPath(settings: settings, answer: .engine(answer))
+            password: credentials.password, publicKey: keys.publicKey, suite: Self.engineSuite,
+            audioSource: kept.source ?? 0, audioSlots: kept.slots, opus: Int(Self.engineOpus))
+        return MediaPath(settings: settings, answer: .engine(answer), kept: kept)
+    }
+
+    private func engine() -> KeptPath {
+        var sources = FreshSources()
+        return KeptPath(
+            source: sources.next(), slots: (0..<audioSlots).map { _ in sources.next() }, reports: sources.next(),
+            name: SecureRandom.hex(bytes: 8))
     }
 
     // Pages: the offer says what they send and get.
 
-    private func page(_ text: String) throws(MediaRefusal) -> MediaPath {
+    private func page(_ text: String, _ given: KeptPath?) throws(MediaRefusal) -> MediaPath {
         let offer = try audio(of: text)
         let uplink = offer.sections.first { $0.role == .uplink }
         let downlink = offer.sections.filter { $0.isSlot }
         guard let opus = uplink?.payloadTypes.opus ?? downlink.first?.payloadTypes.opus else { throw .unsupportedMedia }
         let announced = (uplink?.offered.sources ?? []).prefix(Int(CM_SRTP_RECEIVED_SOURCES))
-        var sources = FreshSources(taken: Set(announced))
         let credentials = MediaCredentials.random()
-        let name = SecureRandom.hex(bytes: 8)
-        let slots = downlink.map { (ssrc: sources.next(), mid: $0.offered.mid ?? "") }
+        let kept = given ?? page(slots: downlink.count, sends: uplink != nil, announced: Set(announced))
+        guard kept.sends == (uplink != nil), kept.hears ? kept.slots.count == downlink.count : downlink.isEmpty,
+            Set(kept.slots).isDisjoint(with: announced)
+        else { throw .badOffer }
         var settings = cm_participant_settings()
         settings.kind = CM_WEB
         settings.set(fingerprint: offer.fingerprint)
-        settings.set(credentials, name: name)
+        settings.set(credentials, name: kept.name)
         settings.opus = opus
         settings.level_id = uplink?.id(of: .level) ?? 0
         if uplink?.isToldOfArrivals(opus) ?? false {
@@ -75,15 +89,22 @@ struct MediaPathPlanner: Sendable {
         settings.ids = cm_extension_ids(
             send_time: downlink.first?.shortID(of: .sendTime) ?? 0, mid: downlink.first?.shortID(of: .mid) ?? 0)
         settings.set(sources: Array(announced))
-        // Each participant has a slot, also a page that hears nothing.
-        settings.set(slots: slots.isEmpty ? [(sources.next(), "")] : slots, reports: sources.next())
+        let mids = downlink.map { $0.offered.mid ?? "" } + (downlink.isEmpty ? [""] : [])
+        settings.set(slots: zip(kept.slots, mids).map { (ssrc: $0, mid: $1) }, reports: kept.reports)
         let answer = MediaAnswer(
             ufrag: credentials.ufrag, password: credentials.password, fingerprint: fingerprint,
             candidates: [MediaAnswer.Candidate(.udp, address: address, port: UInt16(clamping: port))],
-            audioSlots: slots.map { MediaAnswer.Slot(ssrc: $0.ssrc) }, videoSlots: [], name: name)
-        return MediaPath(
-            settings: settings, answer: .web(answer: answer.text(to: offer)), sends: uplink != nil,
-            hears: !slots.isEmpty)
+            audioSlots: kept.hears ? kept.slots.map { MediaAnswer.Slot(ssrc: $0) } : [], videoSlots: [],
+            name: kept.name)
+        return MediaPath(settings: settings, answer: .web(answer: answer.text(to: offer)), kept: kept)
+    }
+
+    private func page(slots: Int, sends: Bool, announced: Set<UInt32>) -> KeptPath {
+        var sources = FreshSources(taken: announced)
+        // Each participant has a slot, also a page that hears nothing.
+        return KeptPath(
+            source: nil, slots: (0..<max(1, slots)).map { _ in sources.next() }, reports: sources.next(),
+            name: SecureRandom.hex(bytes: 8), sends: sends, hears: slots > 0)
     }
 
     /// An offer whose video is rejected: it is not forwarded, so no page should send it.
