@@ -183,7 +183,7 @@ async def test_a_participant_goes_on_over_another_gateway(stack, media):
         await ada.mute(audio=1)
         answer = await resume(bob, other)
         assert [user[:2] for user in answer["users"]] == [[ada.uid, AUDIO_MUTED], [bob.uid, 0]]
-        assert set(answer) == {"result", "n", "users"} and answer["n"] == bob.n + 1
+        assert set(answer) >= {"result", "n", "users"} and answer["n"] == bob.n + 1
         await ada.mute(audio=0)
         event = await bob.event("state", flags=0)
         assert event.n == answer["n"] + 1
@@ -223,10 +223,11 @@ async def test_who_may_not_resume_or_restart(media):
         ada = await cast.engine(unique("calls"))
         other = await cast.socket()
         known = {"channel": ada.channel, "pid": ada.pid, "secret": ada.answer["secret"]}
+        path = {"kind": "engine", "pub": KeyPair().public, "codecs": ["opus"]}
         for wrong in ({"secret": uuid.uuid4().hex}, {"pid": uuid.uuid4().hex}, {"channel": unique("calls")}):
             await other.refused(*UNKNOWN, "media.resume", **{**known, "n": ada.n, **wrong})
-            await other.refused(*UNKNOWN, "media.restart", **{**known, "pub": KeyPair().public, **wrong})
-            await ada.socket.refused(*UNKNOWN, "media.restart", **{**known, "pub": KeyPair().public, **wrong})
+            await other.refused(*UNKNOWN, "media.restart", **{**known, **path, **wrong})
+            await ada.socket.refused(*UNKNOWN, "media.restart", **{**known, **path, **wrong})
         await ada.mute(audio=1)
 
 
