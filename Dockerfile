@@ -1,5 +1,5 @@
 # One image with all programs; the command selects one: gateway, presence, channel-state, invitation, sip-bridge, webhooks,
-# heliographctl.
+# media, heliographctl.
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
@@ -12,7 +12,7 @@ RUN swift package resolve
 COPY . .
 # Without debugging information; Swift's libraries that they link are shared by all of them.
 RUN mkdir -p /out/bin /out/lib \
-    && for program in gateway presence channel-state invitation sip-bridge webhooks heliographctl; do \
+    && for program in gateway presence channel-state invitation sip-bridge webhooks media heliographctl; do \
         swift build -c release --product "$program" \
         && strip -o "/out/bin/$program" "$(swift build -c release --show-bin-path)/$program" \
         || exit 1; \
@@ -24,7 +24,7 @@ FROM debian:bookworm-slim
 # The C libraries that the programs link, and curl for the health check.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        ca-certificates curl libhiredis0.14 libpq5 libre0 libssl3 libstdc++6 \
+        ca-certificates curl libhiredis0.14 libpq5 libre0 libsrtp2-1 libssl3 libstdc++6 \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* \
     && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin heliograph
 COPY --from=build /out/bin/ /usr/local/bin/

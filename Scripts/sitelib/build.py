@@ -19,7 +19,7 @@ ASSETS = Path(__file__).resolve().parent / "assets"
 # The navigation: pages by their paths in the repository. Those that do not exist are left out, and others are in the last group.
 GROUPS = {
     "Start": ["README.md", "Docs/quick-start.md", "Docs/migration.md", "Docs/glossary.md"],
-    "Apps": ["Docs/clients.md", "Docs/playground.md", "Docs/api.md", "Docs/webhooks.md", "Docs/phones.md", "Docs/protocol.md", "Docs/bounds.md",
+    "Apps": ["Docs/clients.md", "Docs/playground.md", "Docs/api.md", "Docs/webhooks.md", "Docs/phones.md", "Docs/media.md", "Docs/protocol.md", "Docs/bounds.md",
              "Docs/conformance.md"],
     "Operation": ["Docs/operations.md", "Docs/configuration.md", "Docs/security.md", "Docs/scaling.md", "Docs/upgrades.md", "Docs/console.md",
                   "Docs/psql.md", "Docs/monitoring/metrics.md", "Docs/monitoring/runbooks.md", "Docs/failure-modes.md"],

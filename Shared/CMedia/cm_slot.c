@@ -35,6 +35,21 @@ void cm_slot_clear(struct cm_slot *slot)
 	slot->has_source = false;
 }
 
+void cm_slot_renew(struct cm_slot *slot)
+{
+	uint16_t left_out = (uint16_t)(slot->last_sequence + 1) & 0x8000;
+
+	slot->last_sequence = (uint16_t)(slot->last_sequence + left_out);
+	if (!slot->has_source || slot->is_first)
+		return;
+	/* The packet behind the highest one is number 0 of the source. */
+	slot->source_sequence = (uint16_t)(slot->source_sequence + (uint64_t)slot->highest + 1);
+	slot->base_sequence = (uint16_t)(slot->base_sequence + (uint64_t)slot->highest + 1 + left_out);
+	slot->highest = -1;
+	slot->has_expected = false;
+	memset(slot->sent, 0, sizeof slot->sent);
+}
+
 static bool is_marked(const struct cm_slot *slot, int64_t index)
 {
 	return slot->sent[index % CM_SLOT_WINDOW / 64] >> (index % 64) & 1;

@@ -196,19 +196,7 @@ static bool open_packet(struct cm_participant *sender, const struct cm_datagram 
 /* Before it is decrypted: whether the source was announced, if any was. */
 static bool is_announced(const struct cm_participant *sender, const struct cm_datagram *datagram)
 {
-	const struct cm_participant_settings *settings = &sender->settings;
-	unsigned index;
-	uint32_t ssrc;
-
-	if (datagram->size < CM_RTP_HEADER_SIZE)
-		return false;
-	if (settings->source_count == 0)
-		return true;
-	ssrc = cm_get32(datagram->data + 8);
-	for (index = 0; index < settings->source_count; index++)
-		if (settings->sources[index].ssrc == ssrc)
-			return true;
-	return false;
+	return datagram->size >= CM_RTP_HEADER_SIZE && cm_participant_is_source(sender, cm_get32(datagram->data + 8));
 }
 
 static bool is_video(const struct cm_participant *sender, uint32_t ssrc)
@@ -220,6 +208,56 @@ static bool is_video(const struct cm_participant *sender, uint32_t ssrc)
 		if (settings->sources[index].ssrc == ssrc)
 			return settings->sources[index].kind != CM_SOURCE_AUDIO;
 	return false;
+}
+
+/* Its numbers begin anew, its counts do not. */
+static void begin_reception(struct cm_participant *sender)
+{
+	struct cm_reception *reception = &sender->audio.reception;
+
+	if (reception->has_begun) {
+		sender->counts.audio_expected += (uint64_t)reception->cycles + reception->highest - reception->base + 1;
+		sender->counts.audio_received += reception->received;
+	}
+	*reception = (struct cm_reception){0};
+}
+
+void cm_forward_forget(struct cm_participant *sender)
+{
+	struct cm_audio *audio = &sender->audio;
+
+	cm_forward_silence(sender);
+	begin_reception(sender);
+	cm_forget(audio, sizeof *audio);
+	cm_participant_judge(sender);
+}
+
+/* The first packet with new keys. Its number may be far from the last one, which is no stray packet here but a new beginning, for
+ * reports and for slots. */
+static void renew(struct cm_participant *sender, const struct cm_rtp *rtp)
+{
+	const struct cm_channel *channel = sender->channel;
+	struct cm_audio *audio = &sender->audio;
+	int step = cm_ahead16(rtp->sequence, audio->reception.highest);
+	unsigned member, slot;
+
+	audio->is_renewed = false;
+	if (audio->ssrc != rtp->ssrc) {
+		cm_forward_forget(sender);
+		return;
+	}
+	if (step < CM_SLOT_MAX_STEP && step > -CM_SLOT_MAX_STEP)
+		return;
+	begin_reception(sender);
+	for (member = 0; member < channel->count; member++) {
+		struct cm_participant *receiver = channel->members[member];
+
+		for (slot = 0; slot < receiver->settings.slot_count; slot++)
+			if (receiver->selection.holders[slot].speaker == &audio->speaker) {
+				receiver->slots[slot].slot.has_expected = true;
+				receiver->slots[slot].slot.expected = rtp->sequence;
+			}
+	}
 }
 
 /* Whether the packet is of the participant's audio; else the reason is counted. */
@@ -235,6 +273,8 @@ static bool is_audio(struct cm_participant *sender, const struct cm_rtp *rtp)
 		cm_node_drop(node, CM_DROP_PAYLOAD_TYPE);
 		return false;
 	}
+	if (sender->audio.is_renewed)
+		renew(sender, rtp);
 	if (sender->audio.has_ssrc && sender->audio.ssrc != rtp->ssrc) {
 		cm_node_drop(node, CM_DROP_SOURCE);
 		return false;

@@ -87,7 +87,62 @@ static int keep_path(struct cm_participant *participant, const struct cm_datagra
 		cm_table_put(&node->by_address, &key, participant);
 	}
 	path->checked = node->now;
+	path->is_old = false;
 	return index;
+}
+
+static void forget_old_paths(struct cm_participant *participant)
+{
+	int index;
+
+	for (index = 0; index < CM_PATHS; index++)
+		if (participant->paths[index].is_used && participant->paths[index].is_old)
+			forget_path(participant, index);
+}
+
+void cm_ice_restart(struct cm_participant *participant)
+{
+	int index;
+
+	for (index = 0; index < CM_PATHS; index++)
+		participant->paths[index].is_old = true;
+	participant->is_nominated = false;
+	participant->is_restarting = true;
+	participant->is_connected = false;
+	participant->begun = participant->heard = participant->node->now;
+}
+
+bool cm_ice_is_known(const struct cm_participant *participant, const struct cm_address *address)
+{
+	int index;
+
+	if (!participant->has_new_keys)
+		return true;
+	for (index = 0; index < CM_PATHS; index++) {
+		const struct cm_path *path = participant->paths + index;
+
+		if (path->is_used && is_same(&path->address, address))
+			return !path->is_old;
+	}
+	return false;
+}
+
+/* The peer knows the answer to its restart. */
+static void end_restart(struct cm_participant *participant, int index)
+{
+	unsigned slot;
+
+	participant->is_restarting = false;
+	participant->current = index;
+	if (!participant->has_new_keys)
+		return;
+	participant->has_new_keys = false;
+	forget_old_paths(participant);
+	cm_srtp_free(participant->out);
+	participant->out = participant->next_out;
+	participant->next_out = NULL;
+	for (slot = 0; slot < participant->settings.slot_count; slot++)
+		cm_slot_renew(&participant->slots[slot].slot);
 }
 
 /* Checks */
@@ -95,12 +150,17 @@ static int keep_path(struct cm_participant *participant, const struct cm_datagra
 /* The latest nominated address is where we send; before the first nomination, the latest one. */
 static void checked(struct cm_participant *participant, int index, bool is_nominating)
 {
+	bool is_restarting = participant->is_restarting;
 	int before = participant->current;
 
+	if (is_restarting)
+		end_restart(participant, index);
+	if (is_nominating && !participant->is_nominated)
+		forget_old_paths(participant);
 	if (is_nominating || !participant->is_nominated || before == CM_NO_PATH)
 		participant->current = index;
 	participant->is_nominated |= is_nominating;
-	if (before != CM_NO_PATH && before != participant->current)
+	if (!is_restarting && before != CM_NO_PATH && before != participant->current)
 		cm_node_raise(participant, CM_EVENT_ADDRESS_CHANGED);
 	if (participant->current == index && !participant->has_consent) {
 		participant->has_consent = true;
@@ -210,6 +270,15 @@ static void close_dtls(struct cm_participant *participant, bool is_silent)
 	participant->dtls = NULL;
 }
 
+void cm_ice_forget_dtls(struct cm_participant *participant)
+{
+	/* Without a goodbye, which might come to what the page has made anew. */
+	if (participant->dtls)
+		close_dtls(participant, true);
+	participant->handshakes_failed = 0;
+	participant->dtls_state = CM_DTLS_HANDSHAKING;
+}
+
 static bool take_keys(struct cm_participant *participant)
 {
 	struct cm_media_keys keys;
@@ -231,7 +300,7 @@ static void go_on(struct cm_participant *participant, enum cm_dtls_state state)
 	if (state == CM_DTLS_DONE && take_keys(participant)) {
 		set_handshaking(participant, false);
 		node->counts.handshakes_done++;
-		node->counts.handshakes_time += node->now - participant->added;
+		node->counts.handshakes_time += node->now - participant->begun;
 		cm_participant_judge(participant);
 		return;
 	}

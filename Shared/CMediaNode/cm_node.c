@@ -152,7 +152,7 @@ static void tell(struct cm_node *node)
 	while ((participant = node->pending.first)) {
 		struct cm_node_event event = {
 			.id = participant->settings.id,
-			.elapsed = node->now - participant->added,
+			.elapsed = node->now - participant->begun,
 			.dtls = participant->dtls_state,
 		};
 
@@ -200,7 +200,7 @@ static void handle(struct cm_node *node, const struct cm_datagram *datagram)
 	}
 	key = cm_table_address(&datagram->from);
 	participant = cm_table_find(&node->by_address, &key);
-	if (!participant)
+	if (!participant || !cm_ice_is_known(participant, &datagram->from))
 		cm_node_drop(node, CM_DROP_STRANGER);
 	else if (kind == CM_KIND_DTLS)
 		cm_ice_receive_dtls(participant, datagram);

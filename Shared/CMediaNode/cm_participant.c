@@ -14,6 +14,17 @@ struct cm_participant *cm_node_find(const struct cm_node *node, uint64_t id)
 	return cm_table_find(&node->by_id, &key);
 }
 
+bool cm_participant_is_source(const struct cm_participant *participant, uint32_t ssrc)
+{
+	const struct cm_participant_settings *settings = &participant->settings;
+	unsigned index;
+
+	for (index = 0; index < settings->source_count; index++)
+		if (settings->sources[index].ssrc == ssrc)
+			return true;
+	return settings->source_count == 0;
+}
+
 static bool is_valid(const struct cm_node *node, const struct cm_participant_settings *settings)
 {
 	unsigned slot;
@@ -111,13 +122,31 @@ void cm_participant_judge(struct cm_participant *participant)
 		else
 			participant->channel->publishers++;
 	}
-	if (!participant->is_connected && !participant->is_dropped && participant->current != CM_NO_PATH && participant->in) {
+	if (!participant->is_connected && !participant->is_dropped && !participant->is_restarting
+	    && participant->current != CM_NO_PATH && participant->in) {
 		participant->is_connected = true;
 		cm_node_raise(participant, CM_EVENT_CONNECTED);
 	}
 }
 
 /* Adding */
+
+void cm_participant_format(struct cm_participant *participant)
+{
+	const struct cm_participant_settings *settings = &participant->settings;
+	unsigned index;
+
+	for (index = 0; index < settings->slot_count; index++) {
+		struct cm_format *format = &participant->slots[index].format;
+
+		memset(format->payload_types, NO_PAYLOAD_TYPE, sizeof format->payload_types);
+		memset(format->rtx_payload_types, NO_PAYLOAD_TYPE, sizeof format->rtx_payload_types);
+		format->payload_types[0] = settings->opus;
+		format->ids = settings->ids;
+		memcpy(format->mid, settings->slots[index].mid, sizeof format->mid);
+		format->mid_size = settings->slots[index].mid_size;
+	}
+}
 
 static bool prepare_slots(struct cm_participant *participant)
 {
@@ -128,17 +157,10 @@ static bool prepare_slots(struct cm_participant *participant)
 	if (getrandom(random, sizeof random, 0) != sizeof random)
 		return false;
 	cm_selection_init(&participant->selection, settings->slot_count);
-	for (index = 0; index < settings->slot_count; index++) {
-		struct cm_audio_slot *slot = participant->slots + index;
-
-		cm_slot_init(&slot->slot, settings->slots[index].ssrc, 0, CM_OPUS_RATE, true, random[index]);
-		memset(slot->format.payload_types, NO_PAYLOAD_TYPE, sizeof slot->format.payload_types);
-		memset(slot->format.rtx_payload_types, NO_PAYLOAD_TYPE, sizeof slot->format.rtx_payload_types);
-		slot->format.payload_types[0] = settings->opus;
-		slot->format.ids = settings->ids;
-		memcpy(slot->format.mid, settings->slots[index].mid, sizeof slot->format.mid);
-		slot->format.mid_size = settings->slots[index].mid_size;
-	}
+	for (index = 0; index < settings->slot_count; index++)
+		cm_slot_init(
+			&participant->slots[index].slot, settings->slots[index].ssrc, 0, CM_OPUS_RATE, true, random[index]);
+	cm_participant_format(participant);
 	return true;
 }
 
@@ -168,7 +190,7 @@ static int make(struct cm_node *node, const struct cm_participant_settings *sett
 	participant->settings = *settings;
 	participant->node = node;
 	participant->allowed = settings->allowed;
-	participant->added = participant->heard = cm_node_clock(node);
+	participant->begun = participant->heard = cm_node_clock(node);
 	participant->current = CM_NO_PATH;
 	error = make_keys(participant);
 	if (!error && !prepare_slots(participant))
@@ -244,6 +266,7 @@ void cm_participant_free(struct cm_participant *participant)
 {
 	cm_srtp_free(participant->in);
 	cm_srtp_free(participant->out);
+	cm_srtp_free(participant->next_out);
 	/* What somebody has said, and the password. */
 	cm_forget(participant, sizeof *participant);
 	free(participant);
@@ -288,8 +311,9 @@ bool cm_node_participant_counts(const struct cm_node *node, uint64_t id, struct 
 	counts->is_connected = participant->is_connected;
 	counts->has_consent = participant->has_consent;
 	if (reception->has_begun) {
-		counts->audio_expected = (uint64_t)reception->cycles + reception->highest - reception->base + 1;
-		counts->audio_received = reception->received;
+		/* Beside those of sources before this one. */
+		counts->audio_expected += (uint64_t)reception->cycles + reception->highest - reception->base + 1;
+		counts->audio_received += reception->received;
 		counts->jitter = reception->jitter >> 4;
 	}
 	return true;

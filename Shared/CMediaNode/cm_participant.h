@@ -30,12 +30,16 @@ struct cm_path {
 	union cm_socket_address to;
 	/* The last check. */
 	uint64_t checked;
+	/* From before a restart. */
+	bool is_old;
 };
 
 /* The audio that a participant sends. */
 struct cm_audio {
 	bool has_ssrc;
 	uint32_t ssrc;
+	/* There are new keys, and no packet yet: it may have another SSRC, when none is announced, and any number. */
+	bool is_renewed;
 	struct cm_reception reception;
 	struct cm_speaker speaker;
 	struct cm_recent recent;
@@ -79,12 +83,15 @@ struct cm_participant {
 	/* The place in the node's and in the channel's list. */
 	unsigned index, member;
 	unsigned allowed;
-	uint64_t added;
+	/* When it was added, or restarted last. */
+	uint64_t begun;
 
 	struct cm_path paths[CM_PATHS];
 	/* Where it is sent to; CM_NO_PATH: nowhere. */
 	int current;
 	bool is_nominated, has_consent, is_connected, is_dropped, is_limited;
+	/* No check has come with the credentials of the last restart; of these restarts, one had new keys. */
+	bool is_restarting, has_new_keys;
 	/* Whether audio may be sent to it: all conditions in one. */
 	bool can_hear;
 	/* Its audio counts among the channel's publishers. */
@@ -101,6 +108,8 @@ struct cm_participant {
 	bool is_handshaking;
 
 	struct cm_srtp *in, *out;
+	/* Takes the place of `out` when is_restarting ends, if has_new_keys. NULL: after DTLS. */
+	struct cm_srtp *next_out;
 	bool has_received;
 	uint64_t first_received;
 
@@ -167,6 +176,10 @@ void cm_participant_free(struct cm_participant *participant);
 /* After any of its conditions has changed. */
 void cm_participant_judge(struct cm_participant *participant);
 void cm_participant_unpend(struct cm_participant *participant);
+/* What offers have changed. */
+void cm_participant_format(struct cm_participant *participant);
+/* Whether the source was announced, if any was. */
+bool cm_participant_is_source(const struct cm_participant *participant, uint32_t ssrc);
 
 /* cm_ice.c */
 void cm_ice_receive(struct cm_node *node, const struct cm_datagram *datagram);
@@ -176,6 +189,12 @@ void cm_ice_tick(struct cm_node *node);
 /* Each CM_REPORT_INTERVAL: consent, silence, connections that are no longer needed. */
 void cm_ice_poll(struct cm_participant *participant);
 void cm_ice_end(struct cm_participant *participant);
+/* All addresses are old, until they are checked. */
+void cm_ice_restart(struct cm_participant *participant);
+/* The connection of DTLS, if any, is over, and so are its failures. */
+void cm_ice_forget_dtls(struct cm_participant *participant);
+/* Whether what comes from an address of the participant is to be read. */
+bool cm_ice_is_known(const struct cm_participant *participant, const struct cm_address *address);
 
 /* cm_forward.c */
 void cm_forward_packet(struct cm_participant *participant, const struct cm_datagram *datagram);
@@ -186,5 +205,7 @@ void cm_forward_poll(struct cm_participant *participant);
 void cm_forward_silence(struct cm_participant *participant);
 /* It hears nobody any more: its slots are free, so that their numbers have no gap when it hears again. */
 void cm_forward_deafen(struct cm_participant *participant);
+/* Its audio is of another source from now on. */
+void cm_forward_forget(struct cm_participant *participant);
 
 #endif

@@ -97,7 +97,8 @@ struct GatewayMetrics: Sendable {
     // MARK: Media
 
     let participants = Gauge(
-        "heliograph_gateway_media_participants", "Participants in media channels whose events go to clients of this gateway.")
+        "heliograph_gateway_media_participants",
+        "Participants in media channels whose events go to clients of this gateway.")
     let mediaRefusals = CounterSet<MediaRefusal>(
         "heliograph_gateway_media_refusals_total", "Media calls and hellos that were refused.", label: "reason")
 
@@ -194,6 +195,10 @@ struct CallDurations: Sendable {
     let channel = duration("channel")
     let invitation = duration("invitation")
     let mediaJoin = duration("media_join")
+    /// Resumes and restarts.
+    let mediaResume = duration("media_resume")
+    let mediaRenew = duration("media_renew")
+    let mediaMute = duration("media_mute")
     let mediaLeave = duration("media_leave")
 
     private static func duration(_ call: String) -> Histogram {

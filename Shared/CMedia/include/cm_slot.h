@@ -93,6 +93,12 @@ void cm_slot_switch(struct cm_slot *slot, uint32_t uid, uint32_t source_ssrc, ui
 /* Takes the source away. */
 void cm_slot_clear(struct cm_slot *slot);
 
+/* Prepares for new keys of SRTP. Their receiver assumes that numbers have not wrapped yet and cannot know better, so the next number is
+ * brought below 2^15: half of the numbers are left out when it is not, so that the receiver takes it for a new beginning and not for a
+ * loss. The source stays, with its timestamps and gaps, but what it numbered up to now is too old: a number from before a wrap would
+ * confuse the receiver in the same way. */
+void cm_slot_renew(struct cm_slot *slot);
+
 /* Rewrites a packet of the source to `to`: SSRC, sequence number, timestamp, payload type, extensions, and the uid as the only CSRC.
  * Sets `written` to its size when the verdict is CM_SENT. Never writes a sequence number twice. */
 enum cm_verdict cm_slot_write(

@@ -48,7 +48,7 @@ struct cm_node_limits {
 struct cm_node_limits cm_node_default_limits(void);
 
 enum cm_node_event_kind {
-	/* An address is authentic and there are keys: the participant can send and hear. */
+	/* An address is authentic and there are keys: the participant can send and hear. Again after each cm_node_restart. */
 	CM_EVENT_CONNECTED,
 	CM_EVENT_CONSENT_LOST,
 	CM_EVENT_CONSENT_BACK,
@@ -66,7 +66,7 @@ enum cm_node_event_kind {
 struct cm_node_event {
 	enum cm_node_event_kind kind;
 	uint64_t id;
-	/* Since cm_node_add. */
+	/* Since cm_node_add, or the last cm_node_restart. */
 	uint64_t elapsed;
 	enum cm_dtls_state dtls;
 	struct cm_address address;
@@ -151,6 +151,28 @@ struct cm_participant_settings {
 	uint8_t name_size;
 };
 
+/* What a participant whose path begins anew gets; the fields are those of struct cm_participant_settings. */
+struct cm_restart_settings {
+	/* New ones. */
+	uint8_t ufrag[CM_TABLE_NAME_MAX], password[CM_PASSWORD_MAX];
+	uint8_t ufrag_size, password_size;
+	/* Of an engine: new ones. */
+	struct cm_media_keys keys;
+	/* Of a page: the same certificate keeps DTLS and SRTP (RFC 8842, section 5.5), another one begins both anew. */
+	uint8_t fingerprint[CM_FINGERPRINT_SIZE];
+	/* What it sends. When its audio is not among it, the next source of audio is taken. */
+	struct cm_source_settings sources[CM_SRTP_RECEIVED_SOURCES];
+	unsigned source_count;
+	uint8_t opus;
+	uint8_t level_id, transport_id;
+	struct cm_extension_ids ids;
+	/* The mids of its slots, as many as there are. */
+	struct cm_mid {
+		char text[CM_MID_MAX];
+		uint8_t size;
+	} mids[CM_AUDIO_SLOTS_MAX];
+};
+
 /* Why a datagram was not used, or not sent. */
 enum cm_drop {
 	/* Larger than a packet may be. */
@@ -164,7 +186,7 @@ enum cm_drop {
 	CM_DROP_STUN_FORGED,
 	/* From an address that another participant has. */
 	CM_DROP_STUN_TAKEN,
-	/* DTLS, RTP or RTCP from an address that no check has shown. */
+	/* DTLS, RTP or RTCP from an address that no check has shown, or none since new keys were given. */
 	CM_DROP_STRANGER,
 	/* DTLS of a participant that needs none, or has failed too often. */
 	CM_DROP_DTLS,
@@ -213,7 +235,7 @@ struct cm_node_counts {
 /* Of one participant, since it was added. */
 struct cm_participant_counts {
 	uint64_t packets_received, bytes_received, packets_sent, bytes_sent;
-	/* Of its audio, by RFC 3550: 48 kHz units of jitter. */
+	/* Of all its audio, by RFC 3550: 48 kHz units of jitter. */
 	uint64_t audio_expected, audio_received;
 	uint32_t jitter;
 	/* Between node and participant; 0: not known yet. */
@@ -243,6 +265,22 @@ void cm_node_wake(const struct cm_node *node);
 
 /* Returns 0; EINVAL for settings outside their bounds, EEXIST for an id or ufrag that is there already, ENOSPC at a limit, ENOMEM. */
 int cm_node_add(struct cm_node *node, const struct cm_participant_settings *settings);
+/* Begins a participant's path anew: ICE of a page, ICE and keys of an engine. The participant stays, with its place in the channel, what
+ * it may do, its counts, and its slots, whose SSRCs, numbers and timestamps go on.
+ *
+ * - The old credentials are not answered any more. The first authentic check with the new ones moves what is sent to its address, even
+ *   without a nomination; CM_EVENT_CONNECTED is told again then, or when DTLS is done after it. There is no CM_EVENT_ADDRESS_CHANGED, and
+ *   no CM_EVENT_CONSENT_BACK when consent was lost.
+ * - Until then it is sent to where it was, with the old keys: who still waits for the answer hears on.
+ * - With the same keys, what comes from old addresses counts until the first nomination. With new ones nothing from an old address is
+ *   read until it is checked with the new credentials.
+ * - A rollover counter belongs to keys: with new ones, both sides begin with 0 again. So each slot goes on below 2^15, by
+ *   cm_slot_renew. The participant's own numbers must be below 2^15 then too, or all of its first packets before a wrap may be lost;
+ *   a step to there costs no packet. Its timestamps may go on, or not.
+ *
+ * Returns 0; ENOENT for an unknown id, and after CM_EVENT_DROPPED; EINVAL, EEXIST for a ufrag that is in use (its own too), ENOMEM: then
+ * nothing has changed. */
+int cm_node_restart(struct cm_node *node, uint64_t id, const struct cm_restart_settings *settings);
 /* An unknown id changes nothing. There are no more events of it. */
 void cm_node_remove(struct cm_node *node, uint64_t id);
 /* Takes effect at once: no packet that came before is forwarded later. */

@@ -176,3 +176,143 @@ package struct MediaLeft: Equatable, Sendable {
         self.bytes = bytes
     }
 }
+
+/// Changes what a participant sends. Only the gateway that it is bound to may ask.
+package struct MuteMedia: ServiceCommand {
+    package static let service = ServiceName.media
+    package static let operation = "media.mute"
+    package typealias Reply = Done
+    /// The node.
+    package var to: MediaNodeID
+    package var channel: MediaChannelKey
+    package var participant: ParticipantID
+    package var change: MediaMute
+
+    package var subject: Subject { .mediaNode(to) }
+    package var node: MediaNodeID? { to }
+
+    package init(to: MediaNodeID, channel: MediaChannelKey, participant: ParticipantID, change: MediaMute) {
+        self.to = to
+        self.channel = channel
+        self.participant = participant
+        self.change = change
+    }
+}
+
+/// A change of what a participant sends; nil for what stays as it is.
+package struct MediaMute: Hashable, Sendable {
+    /// Whether its audio is muted.
+    package var audio: Bool?
+    /// Whether its video is muted.
+    package var video: Bool?
+    /// Whether it has video.
+    package var enabled: Bool?
+
+    package init(audio: Bool? = nil, video: Bool? = nil, enabled: Bool? = nil) {
+        self.audio = audio
+        self.video = video
+        self.enabled = enabled
+    }
+}
+
+/// Binds a participant to the gateway that asks, which gets its events from then on.
+package struct ResumeMedia: ServiceCommand {
+    package static let service = ServiceName.media
+    package static let operation = "media.resume"
+    package typealias Reply = MediaResumed
+    /// The node.
+    package var to: MediaNodeID
+    package var channel: MediaChannelKey
+    package var participant: ParticipantID
+    /// What the answer to the join has told.
+    package var secret: String
+
+    package var subject: Subject { .mediaNode(to) }
+    package var node: MediaNodeID? { to }
+
+    package init(to: MediaNodeID, channel: MediaChannelKey, participant: ParticipantID, secret: String) {
+        self.to = to
+        self.channel = channel
+        self.participant = participant
+        self.secret = secret
+    }
+}
+
+/// The reply to ``ResumeMedia``.
+package struct MediaResumed: Equatable, Sendable {
+    /// The uid that the participant has asked for, which its keys are for: 0 if the node has chosen one.
+    package var keyUID: UInt32
+    /// The number of the roster's last change.
+    package var n: Int64
+    /// The members at that number, oldest first.
+    package var users: [MediaUser]
+
+    package init(keyUID: UInt32, n: Int64, users: [MediaUser]) {
+        self.keyUID = keyUID
+        self.n = n
+        self.users = users
+    }
+}
+
+/// Begins a participant's path anew, with the same uid and slots, and binds it to the gateway that asks.
+package struct RestartMedia: ServiceCommand {
+    package static let service = ServiceName.media
+    package static let operation = "media.restart"
+    package typealias Reply = MediaRestarted
+    /// The node.
+    package var to: MediaNodeID
+    package var channel: MediaChannelKey
+    package var participant: ParticipantID
+    /// What the answer to the join has told.
+    package var secret: String
+    package var transport: MediaTransportOffer
+
+    package var subject: Subject { .mediaNode(to) }
+    package var node: MediaNodeID? { to }
+
+    package init(
+        to: MediaNodeID, channel: MediaChannelKey, participant: ParticipantID, secret: String,
+        transport: MediaTransportOffer
+    ) {
+        self.to = to
+        self.channel = channel
+        self.participant = participant
+        self.secret = secret
+        self.transport = transport
+    }
+}
+
+/// The reply to ``RestartMedia``.
+package struct MediaRestarted: Equatable, Sendable {
+    /// As ``MediaResumed/keyUID``.
+    package var keyUID: UInt32
+    package var transport: MediaTransportAnswer
+
+    package init(keyUID: UInt32, transport: MediaTransportAnswer) {
+        self.keyUID = keyUID
+        self.transport = transport
+    }
+}
+
+/// Lets a participant go on: the gateway has checked a new key of it. Only the gateway that it is bound to may ask.
+package struct RenewMedia: ServiceCommand {
+    package static let service = ServiceName.media
+    package static let operation = "media.renew"
+    package typealias Reply = Done
+    /// The node.
+    package var to: MediaNodeID
+    package var channel: MediaChannelKey
+    package var participant: ParticipantID
+    /// When the service that the key is for ends, in Unix seconds; 0 for never.
+    package var expiry: Int64
+
+    package var subject: Subject { .mediaNode(to) }
+    package var node: MediaNodeID? { to }
+
+    package init(to: MediaNodeID, channel: MediaChannelKey, participant: ParticipantID, expiry: Int64) {
+        self.to = to
+        self.channel = channel
+        self.participant = participant
+        self.expiry = expiry
+    }
+}

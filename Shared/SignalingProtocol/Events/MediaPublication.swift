@@ -20,8 +20,27 @@ package enum MediaEvent: Equatable, Sendable {
     case joined(uid: UInt32, flags: MediaFlags, n: Int64)
     case left(uid: UInt32, reason: MediaLeaveReason, n: Int64)
     case state(uid: UInt32, flags: MediaFlags, n: Int64)
+    /// How the users' audio reaches the node, of those who are not muted.
+    case stats([MediaUplink])
+    /// The service that the participant's key is for has ended: its media stop until a new key comes.
+    case key
     /// The participant itself is over.
     case gone(MediaEndReason)
+}
+
+/// How a user's audio reaches the node.
+package struct MediaUplink: Hashable, Sendable {
+    package var uid: UInt32
+    /// From the user to the node, in ms; half of the round trip.
+    package var delay: Int
+    /// What was lost on the way, in percent.
+    package var loss: Int
+
+    package init(uid: UInt32, delay: Int, loss: Int) {
+        self.uid = uid
+        self.delay = delay
+        self.loss = loss
+    }
 }
 
 /// Why a member has left, as the others are told.

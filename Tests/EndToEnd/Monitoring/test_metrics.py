@@ -14,7 +14,7 @@ from waiting import eventually_blocking
 @pytest.fixture(scope="module")
 def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
     """Processes of every kind, also those that a cluster need not have."""
-    with running(request, gateways=2, webhooks=1) as stack:
+    with running(request, gateways=2, webhooks=1, media=1) as stack:
         yield stack
 
 
@@ -33,7 +33,7 @@ def test_the_page_lists_what_the_processes_show(stack: Stack):
 
 
 def test_every_metric_has_values_from_the_start(make_stack):
-    stack = make_stack(gateways=1, webhooks=1)
+    stack = make_stack(gateways=1, webhooks=1, media=1)
     eventually_blocking(lambda: of_stack(stack)["heliograph_redis_memory_used_bytes"].values, "every master was asked")
     for member in stack.endpoints["gateways"] + stack.endpoints["services"]:
         missing = {name for name, family in families(scraped(member["http"])).items() if not family.values}
@@ -52,7 +52,7 @@ def test_the_release_is_the_one_of_the_changelog(stack: Stack):
 def test_bounds_name_metrics_that_exist(stack: Stack):
     known = set(of_stack(stack))
     table = [line for line in (ROOT / "Docs" / "bounds.md").read_text(encoding="utf-8").splitlines() if line.startswith("|")]
-    named = {name for line in table for name in re.findall(r"`((?:gateway|channel|user|invitation|postgres|redis|sip|commands|replies)_[a-z_]+)`", line)}
+    named = {name for line in table for name in re.findall(r"`((?:gateway|channel|user|invitation|media|postgres|redis|sip|commands|replies)_[a-z_]+)`", line)}
     named = {f"heliograph_{name}" for name in named if re.search(r"_(total|bytes|open|seconds)$", name)}
     assert len(named) > 20
     assert named <= known, named - known

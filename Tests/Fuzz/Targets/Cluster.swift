@@ -78,6 +78,8 @@ extension FuzzTarget {
         record(BeforeHook.self), record(MediaChannelKey.self), record(JoinMedia.self), record(MediaTransportOffer.self),
         record(MediaJoined.self), record(MediaUser.self), record(MediaTransportAnswer.self),
         record(EngineTransport.self), record(MediaCandidate.self), record(LeaveMedia.self), record(MediaLeft.self),
+        record(MuteMedia.self), record(MediaMute.self), record(ResumeMedia.self), record(MediaResumed.self),
+        record(RestartMedia.self), record(MediaRestarted.self), record(RenewMedia.self),
         record(MediaNodeRecord.self),
         record(AppLimits.self), record(GetAPIKey.self), record(APIKey.self), record(ListRecords.self),
         record(RecordPage.self), record(BanUser.self), record(GetBan.self), record(LiftBan.self), record(UserBan.self),

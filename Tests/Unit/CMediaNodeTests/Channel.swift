@@ -31,8 +31,8 @@ final class Caller {
     }
 
     /// A check that others can send.
-    func writtenCheck() -> [UInt8] {
-        var check = cm_caller_check(is_nominating: true, is_controlled: false, is_forged: false)
+    func writtenCheck(isNominating: Bool = true, isForged: Bool = false) -> [UInt8] {
+        var check = cm_caller_check(is_nominating: isNominating, is_controlled: false, is_forged: isForged)
         var bytes = [UInt8](repeating: 0, count: Int(CM_PACKET_SIZE))
         return Array(bytes[..<cm_caller_write_check(caller, &check, &bytes)])
     }
@@ -46,6 +46,8 @@ final class Caller {
     }
     func skip(_ packets: UInt16) { cm_caller_skip(caller, packets) }
     func set(ssrc: UInt32, payloadType: UInt8 = 111) { cm_caller_set(caller, ssrc, payloadType) }
+    /// Knows of a restart.
+    func renew() { cm_caller_renew(caller) }
     func move() { #expect(cm_caller_move(caller)) }
     fileprivate func shake() { cm_caller_shake(caller) }
     @discardableResult fileprivate func poll() -> Bool { cm_caller_poll(caller, 1000) > 0 }
@@ -187,6 +189,9 @@ final class Channel {
         callers.removeAll { $0 === caller }
     }
 
+    /// Forgets the events until now.
+    func forget() { events = [] }
+
     /// Everybody in `speakers` says so many frames of 20 ms.
     func talk(_ speakers: [(caller: Caller, level: UInt8)], frames: Int = 10) {
         for _ in 0..<frames {
@@ -198,6 +203,15 @@ final class Channel {
     func talk(_ speakers: Caller..., frames: Int = 10) { talk(speakers.map { ($0, 30) }, frames: frames) }
 
     func shake(_ caller: Caller) { caller.shake() }
+
+    /// Restarts a participant, of which its other end knows after `renew`.
+    func restart(
+        _ caller: Caller, hasNewCertificate: Bool = false, ssrc: UInt32 = 0, opus: UInt8 = 0, mid: UInt8 = 0
+    ) -> Int32 {
+        var restart = cm_caller_restart(
+            has_new_certificate: hasNewCertificate, ssrc: ssrc, opus: opus, mid_id: mid)
+        return cm_caller_restart(caller.caller, node, caller.id, &restart)
+    }
 
     func counts(of caller: Caller) -> cm_participant_counts {
         var counts = cm_participant_counts()

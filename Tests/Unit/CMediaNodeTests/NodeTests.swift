@@ -173,6 +173,18 @@ import Testing
         #expect((40_000...50_000).contains(step), "\(step)")
     }
 
+    @Test func whatIsLostOnTheWayToTheNodeIsAGapForAll() throws {
+        let channel = try Channel()
+        let callers = try (1...3).map { try channel.join($0) }
+        channel.talk(callers[0], frames: 2)
+        callers[0].skip(3)
+        channel.talk(callers[0], frames: 2)
+        for caller in callers[1...] {
+            let numbers = caller.heard().map(\.rtp.sequence)
+            #expect(numbers.map { $0 &- numbers[0] } == [0, 1, 5, 6])
+        }
+    }
+
     @Test func participantsComeAndGoWithinLimits() throws {
         var limits = cm_node_default_limits()
         (limits.participants, limits.members) = (4, 3)

@@ -73,6 +73,47 @@ import Testing
         #expect(channel.counts(of: anna).packets_received == 20)
     }
 
+    @Test func packetsBehindTheWindowChangeNothing() throws {
+        let channel = try Channel()
+        let (anna, bert) = (try channel.join(1), try channel.join(2))
+        channel.talk(anna, frames: 1)
+        let (replay, report) = (anna.last, channel.counts(of: anna))
+        anna.skip(UInt16(CM_SRTP_WINDOW))
+        channel.talk(anna, frames: 1)
+        for _ in 0..<3 { anna.send(replay) }
+        channel.run()
+        #expect(channel.dropped(CM_DROP_TOO_OLD) == 3)
+        #expect(channel.counts(of: anna).packets_received == report.packets_received + 1)
+        // They are no sign of life either.
+        for _ in 0..<15 {
+            channel.pass(milliseconds: 1000)
+            anna.send(replay)
+            bert.check()
+        }
+        channel.run()
+        #expect(channel.count(CM_EVENT_DROPPED, of: anna) == 1)
+    }
+
+    @Test func aSpoofedNominationMovesNothing() throws {
+        let channel = try Channel()
+        let (anna, bert) = (try channel.join(1), try channel.join(2))
+        let thief = try channel.open(3)
+        // Who knows the ufrag and not the password, from elsewhere.
+        thief.send(anna.writtenCheck(isForged: true))
+        channel.run()
+        #expect(channel.dropped(CM_DROP_STUN_FORGED) == 1 && thief.counts.datagrams == 0)
+        channel.talk(anna, bert)
+        #expect(anna.uids() == [bert.uid] && bert.uids() == [anna.uid])
+        #expect(thief.counts.datagrams == 0 && channel.count(CM_EVENT_ADDRESS_CHANGED, of: anna) == 0)
+        // It prolongs nothing: without checks of her own she has no consent.
+        for _ in 0..<10 {
+            channel.pass(milliseconds: 1000)
+            thief.send(anna.writtenCheck(isForged: true))
+        }
+        channel.run()
+        #expect(channel.count(CM_EVENT_CONSENT_LOST, of: anna) == 1)
+    }
+
     @Test func packetsThatAreNotAudioAreDropped() throws {
         let channel = try Channel()
         let (anna, bert) = (try channel.join(1), try channel.join(2, hasSources: false))

@@ -18,6 +18,13 @@ enum {
 
 struct cm_caller {
 	struct cm_caller_settings settings;
+	bool has_sources;
+	unsigned slots;
+	/* After a restart that it does not know of. */
+	struct cm_caller_settings next;
+	struct cm_peer *next_peer;
+	bool has_next_keys;
+	unsigned restarts;
 	int socket;
 	struct cm_peer *peer;
 	struct cm_srtp *in, *out;
@@ -51,11 +58,25 @@ static bool open_socket(struct cm_caller *caller)
 		is_ipv6 ? sizeof ipv6 : sizeof ipv4) == 0;
 }
 
-struct cm_caller *cm_caller_open(const struct cm_caller_settings *settings)
+static struct cm_peer *make_peer(void)
 {
-	struct cm_peer_settings peer = {
+	struct cm_peer_settings settings = {
 		.profiles = "SRTP_AEAD_AES_128_GCM:SRTP_AES128_CM_SHA1_80", .mtu = 1200, .has_certificate = true,
 	};
+
+	return cm_peer_make(&settings);
+}
+
+static void make_keys(struct cm_caller *caller)
+{
+	const struct cm_media_keys *keys = &caller->settings.keys;
+
+	cm_srtp_make(&caller->out, keys->suite, keys->client, true);
+	cm_srtp_make(&caller->in, keys->suite, keys->server, false);
+}
+
+struct cm_caller *cm_caller_open(const struct cm_caller_settings *settings)
+{
 	struct cm_caller *caller = calloc(1, sizeof *caller);
 
 	if (!caller)
@@ -67,11 +88,9 @@ struct cm_caller *cm_caller_open(const struct cm_caller_settings *settings)
 	caller->sequence = 65530;
 	caller->socket = -1;
 	if (settings->is_web)
-		caller->peer = cm_peer_make(&peer);
-	else {
-		cm_srtp_make(&caller->out, settings->keys.suite, settings->keys.client, true);
-		cm_srtp_make(&caller->in, settings->keys.suite, settings->keys.server, false);
-	}
+		caller->peer = make_peer();
+	else
+		make_keys(caller);
 	if (!open_socket(caller) || (settings->is_web && !caller->peer)) {
 		cm_caller_close(caller);
 		return NULL;
@@ -127,6 +146,8 @@ struct cm_caller *cm_caller_join(struct cm_node *node, const struct cm_caller_me
 	caller = cm_caller_open(&own);
 	if (!caller)
 		return NULL;
+	caller->has_sources = member->has_sources;
+	caller->slots = member->slots;
 	settings = settings_of(member, &own);
 	if (member->is_web)
 		cm_caller_fingerprint(caller, settings.fingerprint);
@@ -143,6 +164,8 @@ void cm_caller_close(struct cm_caller *caller)
 {
 	if (caller->peer)
 		cm_peer_free(caller->peer);
+	if (caller->next_peer)
+		cm_peer_free(caller->next_peer);
 	cm_srtp_free(caller->in);
 	cm_srtp_free(caller->out);
 	if (caller->socket >= 0)
@@ -169,6 +192,80 @@ void cm_caller_send(struct cm_caller *caller, const uint8_t *data, size_t size)
 	ssize_t sent = send(caller->socket, data, size, 0);
 
 	(void)sent;
+}
+
+/* What the participant gets, of which the caller knows later. */
+static struct cm_restart_settings restart_settings(const struct cm_caller *caller, const struct cm_caller_restart *restart)
+{
+	const struct cm_caller_settings *next = &caller->next;
+	struct cm_restart_settings settings = {
+		.keys = next->keys,
+		.sources = {{.kind = CM_SOURCE_AUDIO, .ssrc = next->ssrc}},
+		.source_count = caller->has_sources,
+		.opus = next->opus,
+		.level_id = next->level_id,
+		.transport_id = next->transport_id,
+		.ids = {.mid = restart->mid_id},
+	};
+
+	settings.ufrag_size = (uint8_t)strlen(next->ufrag);
+	settings.password_size = (uint8_t)strlen(next->password);
+	memcpy(settings.ufrag, next->ufrag, settings.ufrag_size);
+	memcpy(settings.password, next->password, settings.password_size);
+	for (unsigned index = 0; restart->mid_id && index < caller->slots; index++)
+		settings.mids[index] = (struct cm_mid){.text = {(char)('a' + index)}, .size = 1};
+	if (caller->peer)
+		cm_peer_fingerprint(caller->next_peer ? caller->next_peer : caller->peer, settings.fingerprint);
+	return settings;
+}
+
+int cm_caller_restart(
+	struct cm_caller *caller, struct cm_node *node, uint64_t id, const struct cm_caller_restart *restart)
+{
+	struct cm_restart_settings settings;
+	unsigned index;
+
+	caller->restarts++;
+	caller->next = caller->settings;
+	snprintf(caller->next.ufrag, sizeof caller->next.ufrag, "r%u-%u", caller->restarts, (unsigned)id);
+	snprintf(caller->next.password, sizeof caller->next.password, "r%u-%020u", caller->restarts, (unsigned)id);
+	if (restart->ssrc)
+		caller->next.ssrc = restart->ssrc;
+	if (restart->opus)
+		caller->next.opus = restart->opus;
+	caller->has_next_keys |= !caller->peer || restart->has_new_certificate;
+	for (index = 0; !caller->peer && index < CM_KEY_AND_SALT_MAX; index++) {
+		caller->next.keys.client[index] ^= (uint8_t)(index + 7);
+		caller->next.keys.server[index] ^= (uint8_t)(index + 7);
+	}
+	if (restart->has_new_certificate) {
+		if (caller->next_peer)
+			cm_peer_free(caller->next_peer);
+		caller->next_peer = make_peer();
+	}
+	settings = restart_settings(caller, restart);
+	return cm_node_restart(node, id, &settings);
+}
+
+void cm_caller_renew(struct cm_caller *caller)
+{
+	caller->settings = caller->next;
+	caller->ssrc = caller->settings.ssrc;
+	caller->payload_type = caller->settings.opus;
+	if (!caller->has_next_keys)
+		return;
+	caller->has_next_keys = false;
+	caller->sequence &= 0x7FFF;
+	cm_srtp_free(caller->in);
+	cm_srtp_free(caller->out);
+	caller->in = caller->out = NULL;
+	if (!caller->peer)
+		make_keys(caller);
+	else if (caller->next_peer) {
+		cm_peer_free(caller->peer);
+		caller->peer = caller->next_peer;
+		caller->next_peer = NULL;
+	}
 }
 
 static void put32(uint8_t *to, uint32_t number)
@@ -361,6 +458,8 @@ bool cm_caller_tell(struct cm_caller *caller, const struct cm_report_block *bloc
 static void hear(struct cm_caller *caller, uint8_t *data, size_t size)
 {
 	struct cm_heard *heard = caller->heard + (caller->first + caller->count) % HEARD;
+	const uint8_t *mid;
+	uint8_t mid_size;
 
 	if (!caller->in || cm_srtp_unprotect(caller->in, data, &size) != CM_AUTHENTIC
 	    || !cm_rtp_read(&heard->rtp, data, size)) {
@@ -369,6 +468,8 @@ static void hear(struct cm_caller *caller, uint8_t *data, size_t size)
 	}
 	caller->counts.packets++;
 	heard->uid = heard->rtp.csrc_count == 1 ? cm_get32(data + 12) : 0;
+	mid = cm_rtp_extension(&heard->rtp, data, 5, &mid_size);
+	heard->mid = mid && mid_size ? *mid : 0;
 	heard->first = heard->rtp.payload_size ? data[heard->rtp.payload_offset] : 0;
 	if (caller->count < HEARD)
 		caller->count++;

@@ -118,6 +118,35 @@ import Testing
         #expect(scene.write(Packet(sequence: 2, ssrc: 6)).verdict == CM_NOT_THE_SOURCE)
     }
 
+    @Test(arguments: [20_000, 32_766, 32_767, 40_000, 65_534, 65_535] as [UInt16])
+    func newKeysBeginInTheLowerHalfOfTheNumbers(_ last: UInt16) throws {
+        let scene = Scene(random: UInt64(last &+ 1) & 0x7FFF)
+        // The slot's first number is below 2^15 whatever it is to be.
+        let step = last &- (UInt16(last &+ 1) & 0x7FFF)
+        var source: UInt16 = 60_000
+        #expect(scene.sent(source) != nil)
+        for _ in 0..<(step / 2000) {
+            source &+= 2000
+            #expect(scene.sent(source) != nil)
+        }
+        source &+= step % 2000
+        _ = scene.sent(source, 960)
+        #expect(scene.slot.pointer.pointee.last_sequence == last)
+        cm_slot_renew(scene.slot.pointer)
+        #expect(scene.write(Packet(sequence: source &- 1)).verdict == CM_TOO_OLD, "before the new keys")
+        #expect(scene.write(Packet(sequence: source, ssrc: Self.source)).verdict == CM_TOO_OLD)
+        // A gap is kept, and what came late behind it is sent.
+        let second = try #require(scene.sent(source &+ 2, 960 * 3))
+        let first = try #require(scene.sent(source &+ 1, 960 * 2))
+        #expect(first.sequence == (last &+ 1) & 0x7FFF && second.sequence == first.sequence &+ 1)
+        #expect(second.timestamp == first.timestamp &+ 960)
+        // With a new source too.
+        cm_slot_clear(scene.slot.pointer)
+        cm_slot_renew(scene.slot.pointer)
+        scene.take(uid: 8, source: 9)
+        #expect(try #require(scene.sent(3, source: 9)).sequence == (second.sequence &+ 1) & 0x7FFF)
+    }
+
     @Test func noNumberIsSentTwice() {
         let scene = Scene(random: 1)
         var random = SystemRandomNumberGenerator()

@@ -4,6 +4,7 @@ import Testing
 @testable import MediaLogic
 
 extension ParticipantID: ExpressibleByStringLiteral {
+    /// The id of that text.
     public init(stringLiteral text: String) { self.init(text) }
 }
 
@@ -110,7 +111,8 @@ extension ParticipantID: ExpressibleByStringLiteral {
 
     @Test func anotherNodesMembersComeBackOrAreDropped() throws {
         let known = (1...3).map {
-            MediaRoster.Member(uid: $0, pid: ParticipantID("old\($0)"), call: "x\($0)", flags: [.videoMuted], joined: Int64($0))
+            MediaRoster.Member(
+                uid: $0, pid: ParticipantID("old\($0)"), call: "x\($0)", flags: [.videoMuted], joined: Int64($0))
         }
         var roster = roster(known: known)
         #expect(roster.count == 3 && roster.present == 0)

@@ -18,7 +18,7 @@ import Testing
         // Traps when the loop has another number of buckets.
         counting.take(counts)
         counting.take(counts)
-        let limits = (0..<UInt32(CM_DELAY_BUCKETS.rawValue)).map { cm_node_delay_limit($0) }
+        let limits = (0..<UInt32(CM_DELAY_BUCKETS)).map { cm_node_delay_limit($0) }
         #expect(limits == [50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 0])
     }
 }

@@ -1,9 +1,9 @@
 import CMediaNode
+import SignalingProtocol
 import TestKit
 import Testing
 
 @testable import MediaServer
-import SignalingProtocol
 
 /// Who is in, and who is told what.
 @Suite struct MediaNodeTests {

@@ -1,8 +1,8 @@
+import SignalingProtocol
 import Synchronization
 import Testing
 
 @testable import MediaServer
-import SignalingProtocol
 
 /// Publications on their way to Redis.
 @Suite struct MediaOutboxTests {

@@ -1,9 +1,9 @@
 import CMediaNode
 import MediaLogic
+import SignalingProtocol
 import Testing
 
 @testable import MediaServer
-import SignalingProtocol
 
 /// What participants' offers become.
 @Suite struct MediaPathPlannerTests {

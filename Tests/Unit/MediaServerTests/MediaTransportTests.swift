@@ -1,11 +1,11 @@
 import CMediaNode
 import CMediaPeer
+import SignalingProtocol
 import Synchronization
 import TestKit
 import Testing
 
 @testable import MediaServer
-import SignalingProtocol
 
 /// The node with its socket, and engines at the other end of it.
 @Suite struct MediaTransportTests {
@@ -111,7 +111,8 @@ import SignalingProtocol
         let served = try Served(members: 1)
         try await served.node.join("anna", uid: 1)
         #expect(await served.node.refusal("bert", uid: 2) == .refused)
-        #expect(served.told.all == [.joined(uid: 2, flags: [], n: 1_000_002), .left(uid: 2, reason: .closed, n: 1_000_003)])
+        #expect(
+            served.told.all == [.joined(uid: 2, flags: [], n: 1_000_002), .left(uid: 2, reason: .closed, n: 1_000_003)])
         // The one that is replaced makes room.
         #expect(await served.node.refusal("again", uid: 1) == nil)
         await served.transport.stop()

@@ -1,8 +1,8 @@
 import CMediaNode
+import SignalingProtocol
 import Synchronization
 
 @testable import MediaServer
-import SignalingProtocol
 
 /// A node whose paths, clock and publications are the test's.
 final class ServedNode: MediaPaths {

@@ -1,21 +1,23 @@
 package import SignalingProtocol
 internal import SignalingTokens
-package import SignalingWire
 
 /// Decides whether a dynamic key lets a client into a media channel.
 package enum MediaAdmission {
-    /// - Parameter now: Unix seconds.
+    /// - Parameters:
+    ///   - key: nil, "" and the app's id count as no key.
+    ///   - uid: the uid that the client asks for, 0 for any: keys are made for that.
+    ///   - now: Unix seconds.
     /// - Returns: when the service ends that the key is for, in Unix seconds; 0 for never.
     /// - Throws: why the key does not admit the client.
     package static func check(
-        _ request: MediaJoinRequest, app: AppID, settings: AppSettings, now: Int64
+        _ key: String?, for uid: UInt32, in channel: MediaChannelKey, settings: AppSettings, now: Int64
     ) throws(MediaRefusal) -> Int64 {
         // Without a certificate there is nothing to check a key with.
         if settings.certificate.isEmpty, !settings.tokenRequired { return 0 }
-        let grant = DynamicKey.Grant(.call, channel: request.channel.rawValue, uid: request.uid)
+        let grant = DynamicKey.Grant(.call, channel: channel.name.rawValue, uid: uid)
         do throws(DynamicKeyError) {
             return try DynamicKey.admit(
-                request.key, for: grant, app: app.rawValue, certificate: settings.certificate,
+                key, for: grant, app: channel.app.rawValue, certificate: settings.certificate,
                 isRequired: settings.tokenRequired, now: now)
         } catch {
             throw MediaRefusal(error)

@@ -5,6 +5,9 @@ package import SignalingProtocol
 package struct MediaSocket: Sendable {
     /// Media calls without an answer.
     package static let calls = 16
+    /// Mutes, renewals, resumes and restarts in a second, after ``changesAtOnce``: all others in the channel are told of a mute.
+    package static let changesPerSecond = 5
+    package static let changesAtOnce = 20
     /// Participants at a time.
     package static let participants = 16
     /// Joins within ``joinWindow``.
@@ -24,16 +27,31 @@ package struct MediaSocket: Sendable {
         case open(AppID)
     }
 
-    private enum Participant {
+    /// A participant that is bound to this connection.
+    package struct Participant: Equatable, Sendable {
+        package var node: MediaNodeID
+        package var channel: MediaChannelName
+        /// The uid that its keys are for.
+        package var keyUID: UInt32
+
+        package init(node: MediaNodeID, channel: MediaChannelName, keyUID: UInt32) {
+            self.node = node
+            self.channel = channel
+            self.keyUID = keyUID
+        }
+    }
+
+    private enum State {
         /// The node was asked. What happens meanwhile waits.
-        case joining(MediaNodeID, MediaChannelName, held: [MediaPublication])
-        case joined(MediaNodeID, MediaChannelName)
+        case asked(held: [MediaPublication])
+        case bound(Participant)
     }
 
     package private(set) var hello = Hello.none
-    private var known: [ParticipantID: Participant] = [:]
+    private var known: [ParticipantID: State] = [:]
     private var unanswered = 0
     private var joinTimes: [LocalTime] = []
+    private var changes = TokenBucket(perSecond: changesPerSecond, burst: changesAtOnce)
     /// Since when there has been no participant.
     private var idleSince: LocalTime
 
@@ -73,34 +91,40 @@ package struct MediaSocket: Sendable {
         joinTimes.removeAll { now - $0 >= Self.joinWindow }
         guard joinTimes.count < Self.joins else { return .rateLimited }
         joinTimes.append(now)
-        return known.count < Self.participants ? nil : .refused
+        return isFull ? .refused : nil
     }
 
-    /// A node is asked to let a participant in.
-    package mutating func asked(_ node: MediaNodeID, toLetIn participant: ParticipantID, to channel: MediaChannelName) {
-        known[participant] = .joining(node, channel, held: [])
-    }
+    private var isFull: Bool { known.count >= Self.participants }
 
-    /// The node has let it in.
+    /// Counts another call about a participant, but for leaves, against the rate.
+    package mutating func mayChange(now: LocalTime) -> MediaRefusal? { changes.take(now: now) ? nil : .rateLimited }
+
+    /// A node is asked to let a participant in, or to bind one to this connection.
+    package mutating func asked(for participant: ParticipantID) { known[participant] = .asked(held: []) }
+
+    /// The node has done so.
     /// - Returns: what has happened meanwhile, to be told after the answer.
-    package mutating func joined(_ participant: ParticipantID) -> [MediaPublication] {
-        guard case .joining(let node, let channel, let held) = known[participant] else { return [] }
-        known[participant] = .joined(node, channel)
+    package mutating func bound(_ participant: ParticipantID, _ details: Participant) -> [MediaPublication] {
+        guard case .asked(let held) = known[participant] else { return [] }
+        known[participant] = .bound(details)
         return held
     }
 
-    /// The participant is over, or was not let in.
+    /// The participant is over, was not let in, or is bound to another connection.
     package mutating func ended(_ participant: ParticipantID, now: LocalTime) {
-        known[participant] = nil
+        guard known.removeValue(forKey: participant) != nil else { return }
         if known.isEmpty { idleSince = now }
     }
 
-    /// The node of a participant that is to leave.
-    package func node(
-        of participant: ParticipantID, in channel: MediaChannelName
-    ) throws(MediaRefusal) -> MediaNodeID {
-        guard case .joined(let node, channel) = known[participant] else { throw .unknownParticipant }
-        return node
+    /// Counts the request to bind a participant to this connection against the rate.
+    package mutating func mayBind(_ participant: ParticipantID, now: LocalTime) -> MediaRefusal? {
+        mayChange(now: now) ?? (isFull && known[participant] == nil ? .refused : nil)
+    }
+
+    /// A participant that is bound to this connection; nil for others.
+    package func details(of participant: ParticipantID, in channel: MediaChannelName) -> Participant? {
+        guard case .bound(let details) = known[participant], details.channel == channel else { return nil }
+        return details
     }
 
     // MARK: - Events
@@ -110,11 +134,11 @@ package struct MediaSocket: Sendable {
     package mutating func received(_ publication: MediaPublication, for participant: ParticipantID) -> Bool {
         switch known[participant] {
         case nil: return false
-        case .joined: return true
-        case .joining(let node, let channel, var held):
+        case .bound: return true
+        case .asked(var held):
             // Beyond the bound the client finds a gap in the numbers, and takes the roster.
             if held.count < Self.heldEvents { held.append(publication) }
-            known[participant] = .joining(node, channel, held: held)
+            known[participant] = .asked(held: held)
             return false
         }
     }

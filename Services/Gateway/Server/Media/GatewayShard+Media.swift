@@ -2,6 +2,7 @@ internal import GatewayLogic
 internal import Logging
 internal import RedisStore
 internal import SignalingProtocol
+internal import SignalingWire
 
 /// The shard's participants in media channels, and the nodes that they are at.
 extension GatewayShard {
@@ -16,9 +17,16 @@ extension GatewayShard {
         }
     }
 
+    /// Lets a connection have a participant's events, and no other one.
+    func bind(_ participant: ParticipantID, to connection: ClientConnection) {
+        let other = participants.updateValue(connection, forKey: participant)
+        if let other, other !== connection { other.media?.ended(participant, now: .now) }
+    }
+
     /// Passes the node of a channel to the callback; nil when no node takes participants.
     func findMediaNode(
-        for channel: MediaChannelKey, avoiding avoid: [MediaNodeID], _ callback: @escaping (MediaNodeID?) -> Void
+        for channel: MediaChannelKey, avoiding avoid: [MediaNodeID] = [],
+        _ callback: @escaping (MediaNodeID?) -> Void
     ) {
         let choose = { [self] in callback(mediaNodes.node(for: channel, avoiding: avoid, now: .now)) }
         guard mediaNodes.isStale(now: .now) else { return choose() }
@@ -40,23 +48,17 @@ extension GatewayShard {
         for act in waiting { act() }
     }
 
-    /// Asks a node to let a participant in, and undoes that where the answer does not come.
-    func send(_ join: JoinMedia, _ callback: @escaping (Result<MediaJoined, MediaRefusal>) -> Void) {
-        sender.send(join, within: Self.nodePatience) { [self] result in
-            if case .failure(let error) = result, MediaRefusal(rawValue: error.reason.rawValue) == nil { undo(join) }
-            callback(result.mapError { MediaRefusal($0) })
-        }
-    }
-
-    /// Asks a node to end a participant.
-    func send(_ leave: LeaveMedia, _ callback: @escaping (Result<MediaLeft, MediaRefusal>) -> Void) {
-        sender.send(leave, within: Self.nodePatience) { result in callback(result.mapError { MediaRefusal($0) }) }
+    /// Sends a command to a media node.
+    func ask<Command: WireCommand>(
+        _ command: Command, _ callback: @escaping (Result<Command.Reply, MediaRefusal>) -> Void
+    ) {
+        sender.send(command, within: Self.nodePatience) { result in callback(result.mapError { MediaRefusal($0) }) }
     }
 
     /// Ends a participant that nobody knows: the node may have let it in.
     func undo(_ join: JoinMedia) {
         let leave = LeaveMedia(from: join.to, channel: join.channel, participant: join.participant)
         // Whatever comes of it: the node drops who sends nothing.
-        send(leave) { _ in }
+        ask(leave) { _ in }
     }
 }

@@ -94,8 +94,8 @@ extension GatewayShard {
     /// What the shard has to do at the moment, for the metrics.
     var load: ShardLoad {
         ShardLoad(
-            connections: connections.count, sessions: sessions.count, channels: channels.count, participants: participants.count,
-            outputBytes: output.waiting, requests: sender.pendingCount, detaches: detaching.count,
+            connections: connections.count, sessions: sessions.count, channels: channels.count,
+            participants: participants.count, outputBytes: output.waiting, requests: sender.pendingCount, detaches: detaching.count,
             hooksUnderWay: hooks.underWay, hooksOpen: hooks.openCount)
     }
 }

@@ -10,7 +10,9 @@ struct MediaTransportSettings: Sendable {
     var members: Int
 
     /// - Parameter dtls: outlives the node.
-    func node(dtls: OpaquePointer, woken: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void) -> cm_node_settings {
+    func node(dtls: OpaquePointer, woken: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void)
+        -> cm_node_settings
+    {
         var settings = cm_node_settings()
         settings.has_ipv4 = !address.isIPv6
         settings.has_ipv6 = address.isIPv6

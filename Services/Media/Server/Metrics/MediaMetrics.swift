@@ -41,7 +41,8 @@ struct MediaMetrics: Sendable {
         "Time from the arrival of an audio packet in the kernel until it was sent to the last receiver.", .packets)
     let ticks = Counter("heliograph_media_ticks_total", "Ticks of the loop, every 10 ms.")
     let lag = Gauge(
-        "heliograph_media_loop_lag_seconds", "How late ticks of the loop were since the metrics were last shown, in the mean.")
+        "heliograph_media_loop_lag_seconds",
+        "How late ticks of the loop were in the mean, since the metrics were last shown.")
     let lagMost = Gauge("heliograph_media_loop_lag_most_seconds", "How late the latest tick was since the node began.")
 
     func count(_ answer: RecentJoins.Answer) {

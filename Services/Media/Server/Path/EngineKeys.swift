@@ -12,7 +12,9 @@ struct EngineKeys: Sendable {
     /// - Throws: ``MediaRefusal/invalidArguments`` for a key that is none, or whose secret everybody knows;
     ///   ``MediaRefusal/refused`` when the system has no random numbers.
     init(_ text: String, of pid: ParticipantID) throws(MediaRefusal) {
-        guard let peer = Base64.bytes(Substring(text)), peer.count == Int(CM_X25519_SIZE) else { throw .invalidArguments }
+        guard let peer = Base64.bytes(Substring(text)), peer.count == Int(CM_X25519_SIZE) else {
+            throw .invalidArguments
+        }
         var pair = cm_key_pair()
         defer { cm_forget(&pair, MemoryLayout<cm_key_pair>.size) }
         guard cm_key_pair_make(&pair) else { throw .refused }

@@ -71,7 +71,9 @@ extension cm_participant_settings {
         source_count = UInt32(given.count)
         withUnsafeMutableBytes(of: &sources) { bytes in
             let all = bytes.bindMemory(to: cm_source_settings.self)
-            for (index, ssrc) in given.enumerated() { all[index] = cm_source_settings(kind: CM_SOURCE_AUDIO, ssrc: ssrc) }
+            for (index, ssrc) in given.enumerated() {
+                all[index] = cm_source_settings(kind: CM_SOURCE_AUDIO, ssrc: ssrc)
+            }
         }
     }
 

@@ -28,7 +28,8 @@ struct MediaPathPlanner: Sendable {
 
     // Engines: keys come over the signaling, and there is no handshake.
 
-    private func engine(_ publicKey: String, _ codecs: [String], _ pid: ParticipantID) throws(MediaRefusal) -> MediaPath {
+    private func engine(_ publicKey: String, _ codecs: [String], _ pid: ParticipantID) throws(MediaRefusal) -> MediaPath
+    {
         guard codecs.contains("opus") else { throw .unsupportedMedia }
         let keys = try EngineKeys(publicKey, of: pid)
         var sources = FreshSources()

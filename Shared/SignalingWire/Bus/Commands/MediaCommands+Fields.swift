@@ -123,6 +123,72 @@ extension LeaveMedia: WireCommand, FieldRecord {
     }
 }
 
+extension MuteMedia: WireCommand, FieldRecord {
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(
+            to: try fields.field("node", \.to),
+            channel: try fields.fields(of: \.channel),
+            participant: try fields.field("pid", \.participant),
+            change: try fields.fields(of: \.change))
+    }
+}
+
+extension MediaMute: FieldRecord {
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(
+            audio: try fields.optional("audio", \.audio),
+            video: try fields.optional("video", \.video),
+            enabled: try fields.optional("enabled", \.enabled))
+    }
+}
+
+extension ResumeMedia: WireCommand, FieldRecord {
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(
+            to: try fields.field("node", \.to),
+            channel: try fields.fields(of: \.channel),
+            participant: try fields.field("pid", \.participant),
+            secret: try fields.field("secret", \.secret))
+    }
+}
+
+extension MediaResumed: FieldRecord {
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(
+            keyUID: try fields.field("key_uid", \.keyUID),
+            n: try fields.field("n", \.n),
+            users: try fields.list("users", \.users))
+    }
+}
+
+extension RestartMedia: WireCommand, FieldRecord {
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(
+            to: try fields.field("node", \.to),
+            channel: try fields.fields(of: \.channel),
+            participant: try fields.field("pid", \.participant),
+            secret: try fields.field("secret", \.secret),
+            transport: try fields.fields(of: \.transport))
+    }
+}
+
+extension MediaRestarted: FieldRecord {
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(
+            keyUID: try fields.field("key_uid", \.keyUID), transport: try fields.fields(of: \.transport))
+    }
+}
+
+extension RenewMedia: WireCommand, FieldRecord {
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(
+            to: try fields.field("node", \.to),
+            channel: try fields.fields(of: \.channel),
+            participant: try fields.field("pid", \.participant),
+            expiry: try fields.field("expiry", \.expiry))
+    }
+}
+
 extension MediaLeft: FieldRecord {
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(

@@ -6,7 +6,7 @@ extension MediaPublication {
     init(from fields: inout TextFields) throws(SignalingError) {
         let isLast = try fields.number(Int.self) == 1
         var participants: [ParticipantID] = []
-        for _ in 0..<(try fields.number(Int.self)) { participants.append(ParticipantID(try fields.next())) }
+        for _ in 0..<(try fields.count()) { participants.append(ParticipantID(try fields.next())) }
         let event = try MediaEvent(from: &fields)
         guard let channel = try? MediaChannelName(try fields.remainderText()) else { throw fields.bad() }
         self.init(participants: participants, isLast: isLast, channel: channel, event: event)
@@ -31,6 +31,14 @@ extension MediaEvent {
         case "state":
             self = .state(
                 uid: try fields.number(), flags: MediaFlags(rawValue: try fields.number()), n: try fields.number())
+        case "stats":
+            var uplinks: [MediaUplink] = []
+            for _ in 0..<(try fields.count()) {
+                uplinks.append(
+                    MediaUplink(uid: try fields.number(), delay: try fields.number(), loss: try fields.number()))
+            }
+            self = .stats(uplinks)
+        case "key": self = .key
         case "gone":
             guard let reason = MediaEndReason(rawValue: try fields.next()) else { throw fields.bad() }
             self = .gone(reason)
@@ -43,7 +51,20 @@ extension MediaEvent {
         case .joined(let uid, let flags, let n): ["joined", String(uid), String(flags.rawValue), String(n)]
         case .left(let uid, let reason, let n): ["left", String(uid), reason.rawValue, String(n)]
         case .state(let uid, let flags, let n): ["state", String(uid), String(flags.rawValue), String(n)]
+        case .stats(let uplinks):
+            ["stats", String(uplinks.count)]
+                + uplinks.flatMap { [String($0.uid), String($0.delay), String($0.loss)] }
+        case .key: ["key"]
         case .gone(let reason): ["gone", reason.rawValue]
         }
+    }
+}
+
+extension TextFields {
+    /// The number of fields that follow; a line that names too many ends before them.
+    fileprivate mutating func count() throws(SignalingError) -> Int {
+        let count = try number(Int.self)
+        guard count >= 0 else { throw bad() }
+        return count
     }
 }

@@ -27,6 +27,30 @@ struct MediaArguments {
         return ParticipantID(text)
     }
 
+    func secret() throws(MediaRefusal) -> String {
+        guard let text = object["secret"]?.string, Self.isName(text) else { throw .unknownParticipant }
+        return text
+    }
+
+    /// A key that must be there.
+    func key() throws(MediaRefusal) -> String {
+        guard let text = object["key"]?.string, !text.isEmpty else { throw .invalidArguments }
+        return text
+    }
+
+    func mute() throws(MediaRefusal) -> MediaMute {
+        let change = MediaMute(
+            audio: try flag("audio"), video: try flag("video"), enabled: try flag("enabled"))
+        guard change != MediaMute() else { throw .invalidArguments }
+        return change
+    }
+
+    /// 0 or 1; nil when it is missing.
+    private func flag(_ name: String) throws(MediaRefusal) -> Bool? {
+        guard object[name] != nil else { return nil }
+        return try number(name, upTo: 1) == 1
+    }
+
     func join() throws(MediaRefusal) -> MediaJoinRequest {
         let channel = try channel()
         let uid = try uid()
@@ -45,10 +69,7 @@ struct MediaArguments {
 
     private func flags() throws(MediaRefusal) -> MediaFlags {
         var flags: MediaFlags = []
-        switch try number("enabled", upTo: 1) {
-        case 1: flags.insert(.videoEnabled)
-        default: break
-        }
+        if try flag("enabled") == true { flags.insert(.videoEnabled) }
         let muted = try number("muted", upTo: 3)
         if muted & 1 != 0 { flags.insert(.audioMuted) }
         if muted & 2 != 0 { flags.insert(.videoMuted) }
@@ -70,7 +91,7 @@ struct MediaArguments {
         return info
     }
 
-    private func transport() throws(MediaRefusal) -> MediaTransportOffer {
+    func transport() throws(MediaRefusal) -> MediaTransportOffer {
         switch object["kind"]?.string {
         case "engine":
             guard let key = object["pub"]?.string, Self.isKey(key),

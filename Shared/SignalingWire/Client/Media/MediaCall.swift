@@ -13,6 +13,14 @@ package struct MediaCall: Equatable, Sendable {
     package enum Act: Equatable, Sendable {
         /// `media.join`.
         case join(MediaJoinRequest)
+        /// `media.resume`, with the secret.
+        case resume(MediaChannelName, ParticipantID, secret: String)
+        /// `media.restart`, with the secret.
+        case restart(MediaChannelName, ParticipantID, secret: String, MediaTransportOffer)
+        /// `media.renew`, with the new key.
+        case renew(MediaChannelName, ParticipantID, key: String)
+        /// `media.mute`.
+        case mute(MediaChannelName, ParticipantID, MediaMute)
         /// `media.leave`.
         case leave(MediaChannelName, ParticipantID)
     }
@@ -20,6 +28,10 @@ package struct MediaCall: Equatable, Sendable {
     /// The names of the functions.
     package enum Function: String, CaseIterable, Sendable {
         case join = "media.join"
+        case resume = "media.resume"
+        case restart = "media.restart"
+        case renew = "media.renew"
+        case mute = "media.mute"
         case leave = "media.leave"
     }
 }
@@ -31,6 +43,14 @@ extension MediaCall {
         act =
             switch function {
             case .join: .join(try arguments.join())
+            case .resume:
+                .resume(try arguments.channel(), try arguments.participant(), secret: try arguments.secret())
+            case .restart:
+                .restart(
+                    try arguments.channel(), try arguments.participant(), secret: try arguments.secret(),
+                    try arguments.transport())
+            case .renew: .renew(try arguments.channel(), try arguments.participant(), key: try arguments.key())
+            case .mute: .mute(try arguments.channel(), try arguments.participant(), try arguments.mute())
             case .leave: .leave(try arguments.channel(), try arguments.participant())
             }
         isOnItsLine = arguments.isOn(line: line)

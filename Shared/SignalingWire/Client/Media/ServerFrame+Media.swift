@@ -28,6 +28,28 @@ extension ServerFrame {
         return callReturn(id: id, error: "", data: mediaResult(members + transport(joined.transport)))
     }
 
+    /// The answer to `media.resume`.
+    package static func mediaResumed(id: String, _ resumed: MediaResumed) -> [UInt8] {
+        let members = [JSONMember("n", number(resumed.n)), JSONMember("users", users(resumed.users))]
+        return callReturn(id: id, error: "", data: mediaResult(members))
+    }
+
+    /// The answer to `media.restart`.
+    package static func mediaRestarted(id: String, _ restarted: MediaRestarted) -> [UInt8] {
+        callReturn(id: id, error: "", data: mediaResult(transport(restarted.transport)))
+    }
+
+    /// The answer to `media.renew`.
+    /// - Parameter expiry: when the service that the key is for ends, in Unix seconds; 0 for never.
+    package static func mediaRenewed(id: String, expiry: Int64) -> [UInt8] {
+        callReturn(id: id, error: "", data: mediaResult([JSONMember("expiry", number(expiry))]))
+    }
+
+    /// The answer to `media.mute`.
+    package static func mediaMuted(id: String) -> [UInt8] {
+        callReturn(id: id, error: "", data: mediaResult([]))
+    }
+
     /// The answer to `media.leave`.
     package static func mediaLeft(id: String, _ left: MediaLeft) -> [UInt8] {
         let members = [JSONMember("duration", number(left.duration)), JSONMember("bytes", number(left.bytes))]
@@ -102,6 +124,8 @@ extension MediaEvent {
         case .joined: "joined"
         case .left: "left"
         case .state: "state"
+        case .stats: "stats"
+        case .key: "key"
         case .gone: "gone"
         }
     }
@@ -118,6 +142,16 @@ extension MediaEvent {
                 JSONMember("n", .number(String(n))), JSONMember("uid", .number(String(uid))),
                 JSONMember("reason", .string(reason.rawValue)),
             ]
+        case .stats(let uplinks):
+            [
+                JSONMember(
+                    "users",
+                    .array(
+                        uplinks.map {
+                            .array([.number(String($0.uid)), .number(String($0.delay)), .number(String($0.loss))])
+                        }))
+            ]
+        case .key: []
         case .gone(let reason): [JSONMember("reason", .string(reason.rawValue))]
         }
     }

@@ -24,9 +24,9 @@ struct cm_caller_settings {
 /* A packet that came, decrypted. */
 struct cm_heard {
 	struct cm_rtp rtp;
-	/* The one CSRC, and the payload's first byte. */
+	/* The one CSRC, the payload's first byte, and the first one of extension 5, 0 without one. */
 	uint32_t uid;
-	uint8_t first;
+	uint8_t first, mid;
 };
 
 struct cm_caller_counts {
@@ -76,6 +76,23 @@ void cm_caller_check(struct cm_caller *caller, const struct cm_caller_check *che
 /* Writes such a check, for others to send; returns its size. */
 size_t cm_caller_write_check(struct cm_caller *caller, const struct cm_caller_check *check, uint8_t to[CM_PACKET_SIZE]);
 
+struct cm_caller_restart {
+	/* Of a page. */
+	bool has_new_certificate;
+	/* 0: as before. */
+	uint32_t ssrc;
+	/* 0: as before. */
+	uint8_t opus;
+	/* Slots have mids in this extension, when it is not 0. */
+	uint8_t mid_id;
+};
+/* Restarts the participant of that id, with other credentials and, of an engine, other keys. The caller knows of it after
+ * cm_caller_renew, until which it goes on as before. Returns what cm_node_restart did. */
+int cm_caller_restart(
+	struct cm_caller *caller, struct cm_node *node, uint64_t id, const struct cm_caller_restart *restart);
+/* Its next frames go on in the lower half of the numbers when there are new keys. */
+void cm_caller_renew(struct cm_caller *caller);
+
 /* Begins a page's handshake, or sends its flight again when nothing has come. */
 void cm_caller_shake(struct cm_caller *caller);
 bool cm_caller_has_keys(const struct cm_caller *caller);
@@ -97,5 +114,8 @@ unsigned cm_caller_poll(struct cm_caller *caller, unsigned most);
 /* The next packet that was heard; only the last 256 are kept. */
 bool cm_caller_take(struct cm_caller *caller, struct cm_heard *heard);
 struct cm_caller_counts cm_caller_counts(const struct cm_caller *caller);
+
+/* The bytes of this process that malloc has given out, in all arenas; 0: not known. */
+size_t cm_memory_used(void);
 
 #endif

@@ -1,7 +1,6 @@
 import GatewayLogic
 import SignalingProtocol
 import SignalingTokens
-import SignalingWire
 import Testing
 
 @Suite struct MediaAdmissionTests {
@@ -15,13 +14,9 @@ import Testing
         _ key: String?, uid: UInt32 = 7, certificate: String = certificate, isRequired: Bool = true,
         now: Int64 = now
     ) throws -> Int64 {
-        let frame = #"["call2",["media.join",1,{"line":"l","channel":"room","uid":\#(uid),"#
-            + #""call":"00112233445566778899aabbccddeeff","kind":"web","offer":"v=0"\#(key.map { #","key":"\#($0)""# } ?? "")}]]"#
-        guard case .media(let request) = try ClientFrame(decoding: Array(frame.utf8), line: "l"),
-            case .join(let join) = try request.call.get().act
-        else { throw FrameError(.shape, "no join") }
-        return try MediaAdmission.check(
-            join, app: app, settings: AppSettings(certificate: certificate, tokenRequired: isRequired), now: now)
+        try MediaAdmission.check(
+            key, for: uid, in: MediaChannelKey(app: app, name: MediaChannelName("room")),
+            settings: AppSettings(certificate: certificate, tokenRequired: isRequired), now: now)
     }
 
     private func key(

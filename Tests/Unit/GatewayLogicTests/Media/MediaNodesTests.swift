@@ -5,7 +5,9 @@ import Testing
 @Suite struct MediaNodesTests {
     private typealias Living = (id: MediaNodeID, load: Int, isDraining: Bool)
 
-    private func time(_ seconds: Double) -> LocalTime { LocalTime(nanoseconds: Int64(seconds * 1e9) + 1_000_000_000_000) }
+    private func time(_ seconds: Double) -> LocalTime {
+        LocalTime(nanoseconds: Int64(seconds * 1e9) + 1_000_000_000_000)
+    }
 
     private func living(_ names: [String]) -> [Living] { names.map { (MediaNodeID($0), 0, false) } }
 

@@ -3,13 +3,18 @@ import SignalingProtocol
 import Testing
 
 @Suite struct MediaSocketTests {
-    private let node = MediaNodeID("n")
     private let one = ParticipantID("p1")
+    private let details: MediaSocket.Participant
     private let channel: MediaChannelName
 
-    init() throws { channel = try MediaChannelName("room") }
+    init() throws {
+        channel = try MediaChannelName("room")
+        details = MediaSocket.Participant(node: MediaNodeID("n"), channel: channel, keyUID: 7)
+    }
 
-    private func time(_ seconds: Double) -> LocalTime { LocalTime(nanoseconds: Int64(seconds * 1e9) + 1_000_000_000_000) }
+    private func time(_ seconds: Double) -> LocalTime {
+        LocalTime(nanoseconds: Int64(seconds * 1e9) + 1_000_000_000_000)
+    }
 
     private func publication(_ n: Int64) -> MediaPublication {
         MediaPublication(participants: [one], channel: channel, event: .joined(uid: 7, flags: [], n: n))
@@ -38,13 +43,23 @@ import Testing
         expect(socket.mayJoin(now: time(11)) == nil)
     }
 
+    @Test func changesHaveARate() {
+        var socket = MediaSocket(now: time(0))
+        for _ in 0..<MediaSocket.changesAtOnce { expect(socket.mayChange(now: time(0)) == nil) }
+        expect(socket.mayChange(now: time(0)) == .rateLimited)
+        for _ in 0..<MediaSocket.changesPerSecond { expect(socket.mayChange(now: time(1)) == nil) }
+        expect(socket.mayChange(now: time(1)) == .rateLimited)
+    }
+
     @Test func sixteenParticipantsAtATime() {
         var socket = MediaSocket(now: time(0))
         for number in 0..<MediaSocket.participants {
             expect(socket.mayJoin(now: time(Double(number) * 10)) == nil)
-            socket.asked(node, toLetIn: ParticipantID("p\(number)"), to: channel)
+            socket.asked(for: ParticipantID("p\(number)"))
         }
         expect(socket.mayJoin(now: time(200)) == .refused)
+        expect(socket.mayBind(ParticipantID("another"), now: time(200)) == .refused)
+        expect(socket.mayBind(ParticipantID("p3"), now: time(200)) == nil)
         socket.ended(ParticipantID("p3"), now: time(200))
         expect(socket.mayJoin(now: time(201)) == nil)
         #expect(socket.all.count == MediaSocket.participants - 1)
@@ -53,9 +68,9 @@ import Testing
     @Test func eventsWaitForTheAnswerToTheJoin() {
         var socket = MediaSocket(now: time(0))
         expect(socket.received(publication(1), for: one) == false)
-        socket.asked(node, toLetIn: one, to: channel)
+        socket.asked(for: one)
         for n in 1...Int64(MediaSocket.heldEvents + 3) { expect(socket.received(publication(n), for: one) == false) }
-        let held = socket.joined(one)
+        let held = socket.bound(one, details)
         #expect(held == (1...Int64(MediaSocket.heldEvents)).map(publication))
         expect(socket.received(publication(90), for: one))
         socket.ended(one, now: time(1))
@@ -64,12 +79,12 @@ import Testing
 
     @Test func onlyItsOwnParticipantsLeave() throws {
         var socket = MediaSocket(now: time(0))
-        socket.asked(node, toLetIn: one, to: channel)
-        #expect(throws: MediaRefusal.unknownParticipant) { try socket.node(of: one, in: channel) }
-        _ = socket.joined(one)
-        #expect(try socket.node(of: one, in: channel) == node)
-        #expect(throws: MediaRefusal.unknownParticipant) { try socket.node(of: one, in: MediaChannelName("other")) }
-        #expect(throws: MediaRefusal.unknownParticipant) { try socket.node(of: ParticipantID("p2"), in: channel) }
+        socket.asked(for: one)
+        #expect(socket.details(of: one, in: channel) == nil)
+        _ = socket.bound(one, details)
+        #expect(socket.details(of: one, in: channel) == details)
+        #expect(socket.details(of: one, in: try MediaChannelName("other")) == nil)
+        #expect(socket.details(of: ParticipantID("p2"), in: channel) == nil)
     }
 
     @Test func aSocketForMediaAloneIsClosedWithoutParticipants() throws {
@@ -80,7 +95,7 @@ import Testing
         socket.appIsKnown()
         #expect(socket.hello == .open(try AppID("app")))
         #expect(!socket.isIdle(now: time(60)) && socket.isIdle(now: time(60.1)))
-        socket.asked(node, toLetIn: one, to: channel)
+        socket.asked(for: one)
         #expect(!socket.isIdle(now: time(100)))
         socket.ended(one, now: time(100))
         #expect(!socket.isIdle(now: time(160)) && socket.isIdle(now: time(160.1)))

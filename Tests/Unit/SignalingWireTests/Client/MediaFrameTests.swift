@@ -51,8 +51,19 @@ import Testing
         #expect(try golden("media-join-engine") == .media(MediaRequest(id: "1", call: .success(engine))))
         #expect(
             try golden("media-join-web") == .media(MediaRequest(id: "2", call: .success(try joinRequest { _ in }))))
-        let leave = MediaCall(isOnItsLine: true, act: .leave(try MediaChannelName("room 1"), participant))
-        #expect(try golden("media-leave") == .media(MediaRequest(id: "3", call: .success(leave))))
+        let room = try MediaChannelName("room 1")
+        let secret = "00000000000000000000000000000001"
+        let offer = MediaTransportOffer.engine(publicKey: Self.key, codecs: ["opus"])
+        for (name, id, act) in [
+            ("media-leave", "3", MediaCall.Act.leave(room, participant)),
+            ("media-resume", "4", .resume(room, participant, secret: secret)),
+            ("media-restart", "5", .restart(room, participant, secret: secret, offer)),
+            ("media-renew", "6", .renew(room, participant, key: "005AQAoAEJERTJD")),
+            ("media-mute", "7", .mute(room, participant, MediaMute(audio: true))),
+        ] {
+            let call = MediaCall(isOnItsLine: true, act: act)
+            #expect(try golden(name) == .media(MediaRequest(id: id, call: .success(call))), "\(name)")
+        }
     }
 
     @Test func theLineIsThatOfTheConnection() throws {
@@ -117,6 +128,23 @@ import Testing
         #expect(try refusal([(name, value)]) == expected)
     }
 
+    @Test(
+        arguments: [
+            (MediaRefusal.unknownParticipant, "resume", ""), (.unknownParticipant, "resume", #","secret":"""#),
+            (.unknownParticipant, "restart", #","kind":"web","offer":"v=0""#),
+            (.invalidArguments, "restart", #","secret":"s""#), (.badOffer, "restart", #","secret":"s","kind":"web""#),
+            (.invalidArguments, "renew", ""), (.invalidArguments, "renew", #","key":"""#),
+            (.invalidArguments, "mute", ""), (.invalidArguments, "mute", #","audio":2"#),
+            (.invalidArguments, "mute", #","audio":"1""#),
+        ])
+    func callsAboutParticipants(expected: MediaRefusal, function: String, more: String) throws {
+        let frame = #"["call2",["media.\#(function)",1,{"line":"\#(Self.line)","channel":"c","pid":"p"\#(more)}]]"#
+        guard case .media(let request) = try ClientFrame(decoding: Array(frame.utf8), line: Self.line) else {
+            throw FrameError(.shape, "no media call")
+        }
+        #expect(throws: expected) { try request.call.get() }
+    }
+
     @Test func aPageNeedsAnOffer() throws {
         #expect(try refusal([("kind", "\"web\"")]) == .badOffer)
         #expect(try refusal([("kind", "\"web\""), ("offer", "5")]) == .badOffer)
@@ -150,6 +178,20 @@ import Testing
             ServerFrame.mediaJoined(id: "2", participant, at: node, expiry: 0, joined), is: "reply-media-joined-web")
         try expect(
             ServerFrame.mediaLeft(id: "3", MediaLeft(duration: 61_000, bytes: 480_000)), is: "reply-media-left")
+        try expect(
+            ServerFrame.mediaResumed(
+                id: "4",
+                MediaResumed(
+                    keyUID: 0, n: 1_795_247_975_116_087,
+                    users: [
+                        MediaUser(uid: 8, flags: .audioMuted, age: 61_000),
+                        MediaUser(uid: 7, flags: .audioMuted, age: 30_000),
+                    ])), is: "reply-media-resumed")
+        try expect(
+            ServerFrame.mediaRestarted(id: "5", MediaRestarted(keyUID: 0, transport: .engine(engine))),
+            is: "reply-media-restarted")
+        try expect(ServerFrame.mediaRenewed(id: "6", expiry: 1_795_251_575), is: "reply-media-renewed")
+        try expect(ServerFrame.mediaMuted(id: "7"), is: "reply-media-muted")
         try expect(ServerFrame.mediaFailed(id: "3", .unknownParticipant), is: "reply-media-failed")
     }
 
@@ -159,7 +201,11 @@ import Testing
             (MediaEvent.joined(uid: 9, flags: [], n: 1_795_247_975_116_085), "media-joined"),
             (.left(uid: 9, reason: .quit, n: 1_795_247_975_116_086), "media-left"),
             (.state(uid: 8, flags: .audioMuted, n: 1_795_247_975_116_087), "media-state"),
-            (.gone(.replaced), "media-gone"),
+            (
+                .stats([MediaUplink(uid: 8, delay: 21, loss: 0), MediaUplink(uid: 9, delay: 40, loss: 3)]),
+                "media-stats"
+            ),
+            (.key, "media-key"), (.gone(.replaced), "media-gone"),
         ] {
             try expect(ServerFrame.mediaEvent(event, in: channel, for: participant), is: name)
         }

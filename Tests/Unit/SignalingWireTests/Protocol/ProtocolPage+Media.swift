@@ -10,16 +10,21 @@ extension ProtocolPage {
         sections.append("### Refusals of media calls")
         sections.append(
             wrapped(
-                "The codes are those of the media SDK, whose numbers mean other things elsewhere on this page. The reason is the second "
-                    + "element of the answer, as for other calls."))
+                "The codes are those of the media SDK, whose numbers mean other things elsewhere on this page. The reason "
+                    + "is the second element of the answer, as for other calls. Calls about a participant (all but joins "
+                    + "and leaves): up to \(MediaSocketBounds.changes) a second on a socket, after "
+                    + "\(MediaSocketBounds.changesAtOnce) at once."))
         sections.append(
             table(
-                "| code | reason | meaning |", MediaRefusal.allCases.map { "| \($0.code) | `\($0.rawValue)` | \($0.message) |" }))
+                "| code | reason | meaning |",
+                MediaRefusal.allCases.map { "| \($0.code) | `\($0.rawValue)` | \($0.message) |" }))
+        try sections.append(examples(["server/reply-media-failed"]))
         sections.append("### Events of media channels")
         sections.append(
             wrapped(
                 "`[\"notify\",[\"media\",EVENT]]`, to every socket with a participant whom it concerns. All have `t`, the kind, "
-                    + "`channel`, and `pid`, the receiver's own participant. A user's own changes are not told to itself."))
+                    + "`channel`, and `pid`, the receiver's own participant. A user's own changes are not told to itself."
+            ))
         sections += try MediaTable.events.map { event in
             joined(["`\(event.name)`: \(event.meaning).", fields(event.fields), try examples(["server/\(event.file)"])])
         }

@@ -27,7 +27,8 @@ import Testing
 
     @Test func joins() throws {
         var join = JoinMedia(
-            to: node, channel: channel, participant: participant, uid: 7, call: "c", flags: [.audioMuted, .videoEnabled],
+            to: node, channel: channel, participant: participant, uid: 7, call: "c",
+            flags: [.audioMuted, .videoEnabled],
             expiry: 9, info: "i", transport: .engine(publicKey: "k", codecs: ["opus", "VP8"]))
         let fields = [
             "node=media-1-abc", "app=app", "media_channel=a room", "pid=p1", "uid=7", "call=c", "flags=5", "expiry=9",
@@ -46,6 +47,25 @@ import Testing
         #expect(LeaveMedia.service == .media && LeaveMedia.operation == "media.leave")
         #expect(leave.node == node && leave.subject == .mediaNode(node))
         try expect(MediaLeft(duration: 5, bytes: 6), ["duration=5", "bytes=6"])
+    }
+
+    @Test func callsAboutParticipants() throws {
+        let head = ["node=media-1-abc", "app=app", "media_channel=a room", "pid=p1"]
+        let mute = MuteMedia(
+            to: node, channel: channel, participant: participant, change: MediaMute(audio: true, enabled: false))
+        try expect(mute, head + ["audio=1", "enabled=0"])
+        let resume = ResumeMedia(to: node, channel: channel, participant: participant, secret: "s")
+        try expect(resume, head + ["secret=s"])
+        try expect(
+            RestartMedia(
+                to: node, channel: channel, participant: participant, secret: "s", transport: .web(offer: "v=0")),
+            head + ["secret=s", "kind=web", "offer=v=0"])
+        let renew = RenewMedia(to: node, channel: channel, participant: participant, expiry: 9)
+        try expect(renew, head + ["expiry=9"])
+        #expect(mute.node == node && resume.node == node && renew.node == node)
+        try expect(MediaResumed(keyUID: 0, n: 2, users: []), ["key_uid=0", "n=2", "users="])
+        try expect(
+            MediaRestarted(keyUID: 7, transport: .web(answer: "v=0")), ["key_uid=7", "kind=web", "answer=v=0"])
     }
 
     @Test func repliesToJoins() throws {
@@ -79,7 +99,11 @@ import Testing
     @Test(arguments: [
         (MediaEvent.joined(uid: 7, flags: .phone, n: 9), "joined 7 16 9"),
         (.left(uid: 7, reason: .replaced, n: 9), "left 7 replaced 9"), (.state(uid: 7, flags: [], n: 9), "state 7 0 9"),
-        (.gone(.limit), "gone limit"),
+        (.gone(.limit), "gone limit"), (.key, "key"), (.stats([]), "stats 0"),
+        (
+            .stats([MediaUplink(uid: 7, delay: 20, loss: 1), MediaUplink(uid: 8, delay: 0, loss: 0)]),
+            "stats 2 7 20 1 8 0 0"
+        ),
     ])
     func events(event: MediaEvent, text: String) throws {
         for isLast in [false, true] {
@@ -96,7 +120,7 @@ import Testing
         "media", "media 0", "media 0 1", "media 0 1 p1", "media 0 1 p1 joined 7 0", "media 0 1 p1 joined 7 0 9 ",
         "media 0 1 p1 joined 7 0 9 a/b", "media 0 -1 gone key c", "media 0 1 p1 left 7 asleep 9 c",
         "media 0 1 p1 gone home c", "media 0 1 p1 flown 7 c", "media 0 1 p1 joined 4294967296 0 9 c",
-        "media 0 1 p1 joined 7 256 9 c",
+        "media 0 1 p1 joined 7 256 9 c", "media 0 1 p1 stats -1 c", "media 0 1 p1 stats 2 7 20 1 c",
     ])
     func badEvents(text: String) {
         #expect(throws: SignalingError.self) { try GatewayEvent(payload: Array(text.utf8)) }
