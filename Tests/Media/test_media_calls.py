@@ -25,12 +25,6 @@ PAUSE_MAX = 1
 CALLS_UNANSWERED = 16
 
 
-def numbers_follow(engine: Engine) -> None:
-    """No event about the roster is missing, and none came twice."""
-    numbers = [event.n for event in engine.changes()]
-    assert numbers == list(range(engine.n + 1, engine.n + 1 + len(numbers))), f"after {engine.n} came {numbers}"
-
-
 async def is_unheard(listeners: list[Engine], speaker: Engine, seconds: float = 0.3) -> None:
     """From now on none of its packets comes."""
     await let_pass(UNDER_WAY_SECONDS, "what was sent before arrives")
