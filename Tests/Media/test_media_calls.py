@@ -25,12 +25,6 @@ PAUSE_MAX = 1
 CALLS_UNANSWERED = 16
 
 
-def numbers_follow(engine: Engine) -> None:
-    """No event about the roster is missing, and none came twice."""
-    numbers = [event.n for event in engine.changes()]
-    assert numbers == list(range(engine.n + 1, engine.n + 1 + len(numbers))), f"after {engine.n} came {numbers}"
-
-
 async def is_unheard(listeners: list[Engine], speaker: Engine, seconds: float = 0.3) -> None:
     """From now on none of its packets comes."""
     await let_pass(UNDER_WAY_SECONDS, "what was sent before arrives")
@@ -183,7 +177,7 @@ async def test_a_participant_goes_on_over_another_gateway(stack, media):
         await ada.mute(audio=1)
         answer = await resume(bob, other)
         assert [user[:2] for user in answer["users"]] == [[ada.uid, AUDIO_MUTED], [bob.uid, 0]]
-        assert set(answer) == {"result", "n", "users"} and answer["n"] == bob.n + 1
+        assert set(answer) >= {"result", "n", "users"} and answer["n"] == bob.n + 1
         await ada.mute(audio=0)
         event = await bob.event("state", flags=0)
         assert event.n == answer["n"] + 1
@@ -223,10 +217,11 @@ async def test_who_may_not_resume_or_restart(media):
         ada = await cast.engine(unique("calls"))
         other = await cast.socket()
         known = {"channel": ada.channel, "pid": ada.pid, "secret": ada.answer["secret"]}
+        path = {"kind": "engine", "pub": KeyPair().public, "codecs": ["opus"]}
         for wrong in ({"secret": uuid.uuid4().hex}, {"pid": uuid.uuid4().hex}, {"channel": unique("calls")}):
             await other.refused(*UNKNOWN, "media.resume", **{**known, "n": ada.n, **wrong})
-            await other.refused(*UNKNOWN, "media.restart", **{**known, "pub": KeyPair().public, **wrong})
-            await ada.socket.refused(*UNKNOWN, "media.restart", **{**known, "pub": KeyPair().public, **wrong})
+            await other.refused(*UNKNOWN, "media.restart", **{**known, **path, **wrong})
+            await ada.socket.refused(*UNKNOWN, "media.restart", **{**known, **path, **wrong})
         await ada.mute(audio=1)
 
 

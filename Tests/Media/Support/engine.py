@@ -59,7 +59,8 @@ class Engine:
         pair = KeyPair()
         answer = await self.socket.call(
             "media.restart", **{
-                "channel": self.channel, "pid": self.pid, "secret": self.answer["secret"], "pub": pair.public, **more})
+                "channel": self.channel, "pid": self.pid, "secret": self.answer["secret"], "kind": "engine", "pub": pair.public,
+                "codecs": ["opus"], **more})
         await self.path.restart(*self._path_of(answer, pair))
         return answer
 

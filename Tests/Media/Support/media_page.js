@@ -91,7 +91,7 @@ async function restart(secret) {
     connection.restartIce();
     await connection.setLocalDescription();
     const { sdp } = connection.localDescription;
-    const answer = await ask("media.restart", { secret, offer: sdp });
+    const answer = await ask("media.restart", { secret, kind: "web", offer: sdp });
     await connection.setRemoteDescription({ type: "answer", sdp: answer.answer });
     return { ...answer, offer: sdp };
 }
