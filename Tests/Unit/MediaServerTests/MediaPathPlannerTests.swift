@@ -70,7 +70,7 @@ import Testing
         #expect(settings.slots.0.mid.0 == CChar(UInt8(ascii: "1")))
         #expect(settings.slots.1.mid.0 == CChar(UInt8(ascii: "2")))
         #expect(withUnsafeBytes(of: settings.fingerprint) { $0[0] == 0x85 && $0[31] == 0x29 })
-        #expect(path.sends && path.hears)
+        #expect(path.kept.sends && path.kept.hears)
         guard case .web(let answer) = path.answer else {
             Issue.record("a page's answer")
             return
@@ -111,7 +111,7 @@ import Testing
         let offer = ChromiumOffer.text.replacing("a=sendonly", with: "a=\(direction)").replacing(
             "a=recvonly", with: direction == "recvonly" ? "a=recvonly" : "a=inactive")
         let path = try plan(.web(offer: offer))
-        #expect(path.sends == (direction == "sendonly") && path.hears == (direction == "recvonly"))
+        #expect(path.kept.sends == (direction == "sendonly") && path.kept.hears == (direction == "recvonly"))
         #expect(path.settings.slot_count == (direction == "recvonly" ? 3 : 1))
         let allowed = path.settings(id: 1, channel: 1, uid: 1, flags: []).allowed
         #expect(allowed == UInt32(direction == "recvonly" ? CM_MAY_HEAR : CM_MAY_SEND_AUDIO))

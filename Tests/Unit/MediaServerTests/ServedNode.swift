@@ -14,6 +14,10 @@ final class ServedNode: MediaPaths {
     private struct State {
         var opened: [Path] = []
         var closed: [UInt64] = []
+        var allowed: [UInt64: UInt32] = [:]
+        var restarted: [cm_restart_settings] = []
+        var uplinks: [UInt64: MediaUplinkCounts] = [:]
+        var unixTime: Int64 = 1_800_000_000
         var told: [(asker: AskerID, event: MediaPublication)] = []
         var now = ContinuousClock.now
         var error: Int32 = 0
@@ -36,7 +40,8 @@ final class ServedNode: MediaPaths {
             MediaNode.Surroundings(
                 paths: self, planner: planner,
                 publish: { asker, event in self.state.withLock { $0.told.append((asker, event)) } },
-                clock: { self.state.withLock { $0.clock } }, now: { self.state.withLock { $0.now } }))
+                clock: { self.state.withLock { $0.clock } }, now: { self.state.withLock { $0.now } },
+                unixTime: { self.state.withLock { $0.unixTime } }))
     }
 
     func open(_ settings: cm_participant_settings, replacing: UInt64?) async -> Int32 {
@@ -48,6 +53,19 @@ final class ServedNode: MediaPaths {
         return state.withLock { $0.error }
     }
 
+    func restart(_ id: UInt64, _ settings: cm_restart_settings) async -> Int32 {
+        state.withLock { state in
+            state.restarted.append(settings)
+            return state.error
+        }
+    }
+
+    func allow(_ id: UInt64, _ allowed: UInt32) async { state.withLock { $0.allowed[id] = allowed } }
+
+    func uplinks(of ids: [UInt64]) async -> [UInt64: MediaUplinkCounts] {
+        state.withLock { $0.uplinks.filter { ids.contains($0.key) } }
+    }
+
     func close(_ id: UInt64) async -> MediaTraffic {
         state.withLock { $0.closed.append(id) }
         return MediaTraffic(bytesReceived: 1000, bytesSent: 234)
@@ -55,7 +73,20 @@ final class ServedNode: MediaPaths {
 
     var opened: [Path] { state.withLock { $0.opened } }
     var closed: [UInt64] { state.withLock { $0.closed } }
-    func pass(_ time: Duration) { state.withLock { $0.now += time } }
+    var restarted: [cm_restart_settings] { state.withLock { $0.restarted } }
+    /// What the loop was last told to let the participant do that was opened at this place; nil before it was.
+    func allowed(_ place: Int) -> UInt32? { state.withLock { $0.allowed[$0.opened[place].settings.id] } }
+    /// Sets what has come from the participant that was opened at this place.
+    func count(_ place: Int, _ uplink: MediaUplinkCounts) {
+        state.withLock { $0.uplinks[$0.opened[place].settings.id] = uplink }
+    }
+    /// Time passes, by both clocks.
+    func pass(_ time: Duration) {
+        state.withLock { state in
+            state.now += time
+            state.unixTime += time.components.seconds
+        }
+    }
     func fail(_ error: Int32) { state.withLock { $0.error = error } }
     func loseClock() { state.withLock { $0.clock = nil } }
     func onOpen(_ act: @escaping @Sendable () async -> Void) { state.withLock { $0.onOpen = act } }
@@ -114,9 +145,10 @@ extension MediaNode {
     }
 
     @discardableResult
-    func leave(_ pid: String) async throws(MediaRefusal) -> MediaLeft {
+    func leave(_ pid: String, gateway: Int = 0) async throws(MediaRefusal) -> MediaLeft {
         try await leave(
-            LeaveMedia(from: MediaNodeID("node"), channel: ServedNode.key, participant: ParticipantID(pid)))
+            LeaveMedia(from: MediaNodeID("node"), channel: ServedNode.key, participant: ParticipantID(pid)),
+            asker: ServedNode.gateways[gateway])
     }
 
     /// Why a join is refused; nil when it is not.
