@@ -121,6 +121,9 @@ package struct MediaSocket: Sendable {
         mayChange(now: now) ?? (isFull && known[participant] == nil ? .refused : nil)
     }
 
+    /// Whether it is bound to this connection, or a node is asked for that.
+    package func knows(_ participant: ParticipantID) -> Bool { known[participant] != nil }
+
     /// A participant that is bound to this connection; nil for others.
     package func details(of participant: ParticipantID, in channel: MediaChannelName) -> Participant? {
         guard case .bound(let details) = known[participant], details.channel == channel else { return nil }

@@ -186,6 +186,8 @@ extension ClientConnection {
         guard !isClosed else { return }
         // One that is bound already is where it is, and goes on getting its events.
         let known = media?.details(of: participant, in: name)
+        // It is in another channel, or asked for already.
+        if known == nil, media?.knows(participant) == true { return answer(ticket, .unknownParticipant, on: shard) }
         guard let node = known?.node ?? found else { return answer(ticket, .noNode, on: shard) }
         if known == nil { media?.asked(for: participant) }
         ask(node) { [self] result in
