@@ -75,7 +75,8 @@ package struct MediaService: ServiceDeclaration {
     /// Adds the handler of a command, whose refusals are those of media calls.
     private static func add<Command: WireCommand>(
         _ type: Command.Type, to router: inout CommandRouter, _ run: MediaNodeRun,
-        _ handle: @escaping @Sendable (MediaNode, Command, CommandID, AskerID) async throws(MediaRefusal) ->
+        _ handle:
+            @escaping @Sendable (MediaNode, Command, CommandID, AskerID) async throws(MediaRefusal) ->
             Command.Reply
     ) {
         router.on(type) { command, context throws(SignalingError) in

@@ -95,7 +95,7 @@ extension GatewayShard {
     var load: ShardLoad {
         ShardLoad(
             connections: connections.count, sessions: sessions.count, channels: channels.count,
-            participants: participants.count, outputBytes: output.waiting, requests: sender.pendingCount, detaches: detaching.count,
-            hooksUnderWay: hooks.underWay, hooksOpen: hooks.openCount)
+            participants: participants.count, outputBytes: output.waiting, requests: sender.pendingCount,
+            detaches: detaching.count, hooksUnderWay: hooks.underWay, hooksOpen: hooks.openCount)
     }
 }
