@@ -1,7 +1,7 @@
 # The text after ## describes a target; `make` without a target lists all of them.
 .DEFAULT_GOAL := help
-.PHONY: help deps bench-deps bench bench-check bench-psql bench-media build release check docs site test test-sentinel test-cluster test-media bench-sip faults hosts soak \
-	fuzz sanitize-thread sanitize-address demo stack-up stack-down clean upgrade cluster-report test-containers
+.PHONY: help deps bench-deps bench bench-check bench-psql bench-media build release check docs site test test-sentinel test-cluster test-media test-media-long bench-sip faults hosts soak \
+	fuzz sanitize-thread sanitize-address demo demo-media stack-up stack-down clean upgrade cluster-report test-containers
 
 GATEWAYS ?= 2
 
@@ -37,6 +37,9 @@ test-cluster: deps release ## the same on a Redis Cluster of three masters with 
 
 test-media: deps release ## engines and pages that hear each other through a media node (a minute)
 	@.venv/bin/pytest Tests/Media -q
+
+test-media-long: deps release ## talk for ten minutes while others come and go, 10,000 joins, how fast pages join (half an hour; a quiet machine)
+	@HELIOGRAPH_TALK_SECONDS=$${HELIOGRAPH_TALK_SECONDS:-600} .venv/bin/pytest Tests/Media -q -s
 
 test-containers: deps ## build the image and run the stack of docker-compose.yml in containers, with Docker or, as root, Podman (half an hour)
 	@Scripts/test-containers
@@ -86,6 +89,9 @@ sanitize-address: deps ## tests with the address sanitizer, leaks included (half
 
 demo: deps release ## start a cluster in which two users chat and call; Ctrl-C ends it; with ONCE=1 it ends by itself
 	@Scripts/demo $(if $(filter-out 0 no,$(ONCE)),--once)
+
+demo-media: deps release ## two pages and an engine in a media channel, and a table of who hears whom; ONCE=1 ends it after one
+	@Scripts/demo-media $(if $(filter-out 0 no,$(ONCE)),--once)
 
 stack-up: release ## start a cluster on this machine, its files in .stack; GATEWAYS=N sets the number of gateways (2)
 	@Scripts/stack up --gateways $(GATEWAYS)

@@ -1,6 +1,7 @@
 """Fixtures: a cluster with a media node, and engines that join it; Tests/Media/Support has what they are made of."""
 
 import asyncio
+import os
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -20,6 +21,18 @@ from tone import TONES  # noqa: E402
 
 # What a scene of those that are played at once may take.
 SCENE_SECONDS = 60
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long: runs with HELIOGRAPH_TALK_SECONDS (`make test-media-long`) only")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With HELIOGRAPH_TALK_SECONDS the long tests, else the others."""
+    is_long = bool(os.environ.get("HELIOGRAPH_TALK_SECONDS"))
+    others = [item for item in items if bool(item.get_closest_marker("long")) != is_long]
+    config.hook.pytest_deselected(items=others)
+    items[:] = [item for item in items if item not in others]
 
 
 @pytest.fixture(scope="session")

@@ -24,12 +24,6 @@ UID = 77
 UNKNOWN = ("unknown_participant", 3)
 # Of a socket, in ten seconds.
 JOINS = 5
-# An offer of a page that knows no codec that is forwarded, and parts of it that are no offer.
-PCMU_OFFER = "\r\n".join((
-    "v=0", "o=- 4611731400430051336 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0", "m=audio 9 UDP/TLS/RTP/SAVPF 0",
-    "c=IN IP4 0.0.0.0", "a=mid:0", "a=sendonly", "a=rtcp-mux", "a=rtpmap:0 PCMU/8000", "a=setup:actpass",
-    f"a=fingerprint:sha-256 {':'.join(['AB'] * 32)}", "a=ice-ufrag:Pg3x", "a=ice-pwd:thepasswordofthisoffer", ""))
-NO_OFFERS = ["", "v=0", PCMU_OFFER[:PCMU_OFFER.index("a=ice-ufrag")]]
 
 
 async def refused(cast, reason: str, code: int, app: App | None = None, channel: str | None = None, **arguments: object) -> None:
@@ -198,21 +192,10 @@ async def test_arguments(media, arguments: dict):
         await refused(cast, "invalid_args", 2, **arguments)
 
 
-@pytest.mark.parametrize("offer", NO_OFFERS, ids=["empty", "first line", "no ufrag"])
-async def test_offers_that_are_none(media, offer: str):
-    async with media as cast:
-        await refused(cast, "bad_offer", 2, kind="web", pub=None, codecs=None, offer=offer)
-
-
 @pytest.mark.parametrize("codecs", [["speex"], []], ids=str)
 async def test_media_that_nobody_forwards(media, codecs: list[str]):
     async with media as cast:
         await refused(cast, "unsupported_media", 4, codecs=codecs)
-
-
-async def test_a_page_without_a_codec_that_is_forwarded(media):
-    async with media as cast:
-        await refused(cast, "unsupported_media", 4, kind="web", pub=None, codecs=None, offer=PCMU_OFFER)
 
 
 # How many, how often

@@ -3,7 +3,9 @@
 import asyncio
 import uuid
 
+import pytest
 from engine import Engine
+from hearing import NotHeard, hears_right
 from stack_control import unique
 from tone import ABSENT, CLEAR, TONES, last_part, level, snr
 
@@ -75,3 +77,26 @@ async def test_who_comes_later_is_heard_and_who_left_is_not(media):
         assert len(ada.heard(bob)) == before
         assert snr(last_part(ada.heard(cyd)), cyd.tone) >= CLEAR
         assert bob.uid not in cyd.path.voices
+
+
+async def test_who_is_not_heard_or_not_expected_is_told(media):
+    """What `Scripts/demo-media` judges by."""
+    async with media as cast:
+        channel = unique("tones")
+        ada, bob, cyd = [await cast.engine(channel, tone) for tone in TONES]
+        assert {one.uid for one in await hears_right(ada, [bob, cyd])} == {bob.uid, cyd.uid}
+        # Somebody who is not expected.
+        with pytest.raises(NotHeard) as caught:
+            await hears_right(ada, [bob], 0)
+        assert [one.uid for one in caught.value.heard if not one.is_right] == [cyd.uid]
+        # The tone of the one who listens.
+        ada.tone, tone = bob.tone, ada.tone
+        with pytest.raises(NotHeard) as caught:
+            await hears_right(ada, [bob, cyd], 0)
+        assert [one.uid for one in caught.value.heard if not one.is_right] == [bob.uid]
+        ada.tone = tone
+        # Somebody who says nothing.
+        dan = await cast.engine(channel)
+        with pytest.raises(NotHeard) as caught:
+            await hears_right(ada, [bob, cyd, dan], 0)
+        assert [one.uid for one in caught.value.heard if not one.is_right] == [dan.uid]

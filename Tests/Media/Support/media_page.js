@@ -8,7 +8,7 @@ const BITRATE = 96000;
 const events = [];
 const slots = [];
 const waiting = new Map();
-let socket, connection, line, me, number = 0;
+let socket, connection, line, me, connectedAfter = 0, number = 0;
 
 function hello(gateway, app) {
     return new Promise((resolve, reject) => {
@@ -75,6 +75,10 @@ async function join(gateway, app, values) {
     for (let slot = 0; slot < SLOTS; slot++) listen(connection.addTransceiver("audio", { direction: "recvonly" }).receiver);
     await connection.setLocalDescription();
     const { sdp } = connection.localDescription;
+    const asked = performance.now();
+    connection.onconnectionstatechange = () => {
+        if (connection.connectionState === "connected" && !connectedAfter) connectedAfter = performance.now() - asked;
+    };
     const answer = await call("media.join", { ...values, kind: "web", offer: sdp });
     await connection.setRemoteDescription({ type: "answer", sdp: answer.answer });
     me = { channel: values.channel, pid: answer.pid };

@@ -25,7 +25,7 @@ FLAGS = (
 # Chromium plays the file again and again: it has whole periods.
 FILE_SECONDS = 10
 CONNECT_SECONDS = 10
-CONNECTED = "connection.connectionState === 'connected'"
+CONNECTED = "connection.connectionState === 'connected' && connectedAfter"
 
 
 def tone_browser(frequency: int, directory: Path) -> Browser:
@@ -108,6 +108,10 @@ class MediaPage:
             assert slot["rate"] == RATE, f"a slot of {slot['rate']} Hz"
             heard[slot["uid"]] = array("h", base64.b64decode(slot["pcm"]))
         return heard
+
+    async def connected_after(self) -> float:
+        """The milliseconds from the request to join until the page was connected."""
+        return await self.page.evaluate("connectedAfter")
 
     async def lost(self) -> int:
         """The packets that did not come."""

@@ -85,6 +85,15 @@ class MediaSocket:
     async def send(self, name: str, argument: object) -> None:
         await self._socket.send(json.dumps([name, argument]))
 
+    async def send_text(self, text: str) -> None:
+        """Sends a frame that may be none."""
+        await self._socket.send(text)
+
+    @property
+    def close_code(self) -> int | None:
+        """What the socket was closed with."""
+        return self._socket.close_code
+
     async def attempt(self, function: str, **arguments: object) -> Reply:
         """Calls, and returns the answer, good or bad."""
         number = next(self._ids)
@@ -152,7 +161,10 @@ class MediaSocket:
         name, argument = frame
         if name == "call2-ret":
             number, error, text = argument
-            self._calls.pop(number).set_result((error, text))
+            if number in self._calls:
+                self._calls.pop(number).set_result((error, text))
+            elif not error:
+                self.violations.append(f"a good answer to call {number}, which was not made")
         elif name == "media_hello_ret":
             self._hello.set_result(argument)
         elif name == "notify" and argument[0] == "media":
