@@ -1,0 +1,196 @@
+"""What users of media channels notice when Redis, a gateway or a media node fails: two of each, on a cluster that is broken here."""
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable, Iterator
+
+import pytest
+from engine import Engine, join_arguments
+from fixtures import running
+from media_cast import Cast, cast_of
+from media_socket import MediaRefused, MediaSocket
+from stack_control import Stack, unique
+from tone import TONES
+from waiting import before_next_try, eventually, let_pass
+
+# Of silence that nobody calls a gap: what fails must not be heard.
+GAP_SECONDS = 0.25
+# From the death of a node until its channels are heard at another one.
+NODE_SECONDS = 5
+RETRY_SECONDS = 0.5
+# Until all processes have found Redis again.
+REDIS_SECONDS = 15
+# Why a join may fail that would succeed a little later.
+AGAIN = {"no_node": 103, "node_unreachable": 104, "moved": 107, "draining": 107, "timeout": 10}
+UIDS = (7, 8)
+
+
+@pytest.fixture(scope="module")
+def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
+    with running(request, gateways=2, media=2) as stack:
+        yield stack
+
+
+async def two_who_talk(cast: Cast, channel: str, **more: object) -> tuple[Engine, Engine]:
+    """One on each gateway."""
+    ada, bob = [await cast.engine(channel, tone, uid, **more) for tone, uid in zip(TONES, UIDS, strict=False)]
+    await asyncio.gather(ada.hears(bob, 0.3), bob.hears(ada, 0.3))
+    return ada, bob
+
+
+def nobody_noticed(one: Engine, other: Engine, since: float) -> None:
+    """The two have heard each other without a gap, and were told nothing."""
+    for listener, speaker in ((one, other), (other, one)):
+        pause = listener.path.voices[speaker.uid].longest_pause(since - 0.1)
+        assert pause <= GAP_SECONDS, f"{listener.uid} heard nothing of {speaker.uid} for {pause:.2f} s"
+        assert (listener.path.gaps, listener.path.repeats) == (0, 0)
+        assert not listener.told("gone", "left")
+
+
+async def join_until_in(cast: Cast, engine: Engine, seconds: float, **more: object) -> Engine:
+    """Joins under the same uid on the same socket as a client does: again and again, and elsewhere than where nobody has answered."""
+    deadline, avoid = time.monotonic() + seconds, []
+    while True:
+        asked = time.monotonic()
+        try:
+            return await cast.engine(engine.channel, engine.tone, engine.uid, socket=engine.socket, avoid=avoid, **more)
+        except MediaRefused as refused:
+            assert AGAIN.get(refused.reason) == refused.code, refused
+            assert time.monotonic() < deadline, f"after {seconds} s still {refused}"
+            print(f"{refused.reason} after {time.monotonic() - asked:.1f} s")
+            if refused.reason == "node_unreachable":
+                avoid = [engine.answer["node"]]
+            await before_next_try(RETRY_SECONDS)
+
+
+def node_name(stack: Stack, engine: Engine) -> str:
+    """The member of the stack that an engine's media go to."""
+    address = (engine.path.address.host, engine.path.address.port)
+    return next(node["name"] for node in stack.endpoints["media"] if (node["host"], node["port"]) == address)
+
+
+# Redis
+
+
+@pytest.mark.parametrize(("away", "back"), [
+    (Stack.freeze_redis, Stack.thaw_redis), (Stack.kill_redis, Stack.start_redis)], ids=["frozen", "killed"])
+async def test_redis_away(stack, away: Callable[[Stack], None], back: Callable[[Stack], None]):
+    """Those who talk notice nothing; who wants to join is told to try again, and succeeds when Redis is back."""
+    async with cast_of(stack) as cast:
+        ada, bob = await two_who_talk(cast, unique("redis"))
+        socket = await cast.socket()
+        moment = time.monotonic()
+        await asyncio.to_thread(away, stack)
+        try:
+            asked = time.monotonic()
+            reply = await socket.attempt("media.join", **join_arguments(ada.channel))
+            print(f"{reply.error} after {time.monotonic() - asked:.1f} s")
+            assert AGAIN.get(reply.error) == reply.data["code"], reply
+            await let_pass(2, "a lease ends, and nobody hears of it")
+        finally:
+            await asyncio.to_thread(back, stack)
+        cyd = Engine(stack.open_app, TONES[2], socket)
+        cast.opened.append(cyd)
+        await came_in(cyd, ada.channel)
+        await asyncio.gather(cyd.hears(ada, 0.3), cyd.hears(bob, 0.3), ada.hears(cyd, 0.3), bob.hears(cyd, 0.3))
+        nobody_noticed(ada, bob, moment)
+        assert cyd.path.address.port == ada.path.address.port, "the channel is at another node"
+
+
+async def came_in(engine: Engine, channel: str) -> None:
+    """Joins until it is let in."""
+    started = time.monotonic()
+
+    async def is_in() -> bool:
+        try:
+            await engine.join("", channel)
+        except MediaRefused as refused:
+            assert refused.reason in (*AGAIN, "rate_limited"), refused
+            await before_next_try(RETRY_SECONDS)
+            return False
+        return True
+
+    await eventually(is_in, "a join succeeds", REDIS_SECONDS)
+    print(f"joined {time.monotonic() - started:.1f} s after Redis was back")
+
+
+# Gateways
+
+
+async def test_a_gateway_is_killed(stack):
+    """Media go on; control goes on by the other gateway, with what was missed."""
+    async with cast_of(stack) as cast:
+        channel = unique("gateway")
+        ada, bob = await two_who_talk(cast, channel)
+        moment = time.monotonic()
+        try:
+            await asyncio.to_thread(stack.kill, "gateway#1")
+            await eventually(ada.socket.closed.is_set, "the socket is closed")
+            await bob.mute(video=1)
+            other = MediaSocket(stack.open_app)
+            cast.opened.append(other)
+            await other.open(stack.gateways[1])
+            known = {"channel": channel, "pid": ada.pid, "secret": ada.answer["secret"]}
+            answer = await other.call("media.resume", **known, n=ada.n)
+            ada.socket = other
+            assert {uid: flags for uid, flags, _ in answer["users"]} == {ada.uid: 0, bob.uid: 2}
+            await bob.mute(video=0)
+            assert (await ada.event("state")).n == answer["n"] + 1
+            await asyncio.gather(ada.hears(bob, 0.3), bob.hears(ada, 0.3))
+            nobody_noticed(ada, bob, moment)
+            await ada.leave()
+            assert (await bob.event("left"))["reason"] == "quit"
+        finally:
+            await asyncio.to_thread(stack.start, "gateway#1")
+
+
+# Nodes
+
+
+async def test_a_node_is_killed(stack):
+    """Its participants are told nothing; those who join again hear each other within five seconds, at the other node."""
+    async with cast_of(stack) as cast:
+        channel, calls = unique("node"), [uuid.uuid4().hex for _ in UIDS]
+        ada, bob = [
+            await cast.engine(channel, tone, uid, call=call) for tone, uid, call in zip(TONES, UIDS, calls, strict=False)]
+        await asyncio.gather(ada.hears(bob, 0.3), bob.hears(ada, 0.3))
+        name = node_name(stack, ada)
+        await asyncio.to_thread(stack.kill, name)
+        killed = time.monotonic()
+        for one in (ada, bob):
+            # Its port is closed, which the system tells.
+            one.path.end()
+            one.path.forgive()
+        try:
+            again = await asyncio.gather(*(
+                join_until_in(cast, one, NODE_SECONDS, call=call) for one, call in zip((ada, bob), calls, strict=True)))
+            await asyncio.gather(again[0].hears(again[1], 0.1), again[1].hears(again[0], 0.1))
+            lasted = time.monotonic() - killed
+            print(f"heard at the other node {lasted:.1f} s after the kill")
+            assert lasted <= NODE_SECONDS and node_name(stack, again[0]) != name
+            assert not [event for one in (ada, bob) for event in one.socket.events if event.type in ("gone", "left")]
+            assert again[0].n > ada.n
+        finally:
+            await asyncio.to_thread(stack.start, name)
+
+
+async def test_a_node_is_stopped(stack):
+    """It tells its participants that they are over; they join again at once, at the other node."""
+    async with cast_of(stack) as cast:
+        ada, bob = await two_who_talk(cast, unique("node"))
+        name = node_name(stack, ada)
+        stopping = asyncio.create_task(asyncio.to_thread(stack.drain, name))
+        try:
+            assert [(await one.event("gone"))["reason"] for one in (ada, bob)] == ["closed"] * 2
+            gone = time.monotonic()
+            for one in (ada, bob):
+                one.path.end()
+                one.path.forgive()
+            again = [await join_until_in(cast, one, NODE_SECONDS) for one in (ada, bob)]
+            await asyncio.gather(again[0].hears(again[1], 0.1), again[1].hears(again[0], 0.1))
+            print(f"heard at the other node {time.monotonic() - gone:.1f} s after the end")
+            assert node_name(stack, again[0]) != name
+        finally:
+            await stopping
+            await asyncio.to_thread(stack.start, name)
