@@ -224,7 +224,7 @@ def test_with_a_redis_cluster_every_process_knows_all_servers(secrets: Path):
 def test_image_holds_all_programs():
     text = (ROOT / "Dockerfile").read_text()
     listed = next(line for line in text.splitlines() if "for program in" in line)
-    assert set(listed.split("for program in")[1].split(";")[0].split()) == {*SERVICES, "heliographctl"}
+    assert set(listed.split("for program in")[1].split(";")[0].split()) == {*SERVICES, "media", "heliographctl"}
     assert "\nUSER heliograph\n" in text
 
 
