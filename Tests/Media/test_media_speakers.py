@@ -112,7 +112,10 @@ async def test_sixty_who_are_unmuted_and_one_who_speaks(media):
                 crowd[-1].path.is_decoding = False
         for number, engine in enumerate(crowd):
             engine.speak(Again([Frame(frame.payload, frame.level) for frame in room[number:] + room[:number]]))
-        await let_pass(3, "those who are silent lose the slots that they had while there were enough")
+        await eventually(lambda: all(len(engine.path.said) > 1.2 * FRAMES_PER_SECOND for engine in crowd), "all send")
+        await eventually(
+            lambda: not any(heard_since(one, time.monotonic() - 0.3) for one in crowd),
+            "those who are silent lose the slots that they had while there were enough")
         bob = await cast.engine(channel)
         bob.path.is_decoding = False
         said = spoken(Noise(LOUD), 2 * FRAMES_PER_SECOND)
