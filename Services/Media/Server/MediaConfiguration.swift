@@ -33,6 +33,9 @@ package struct MediaConfiguration: Sendable {
             "MEDIA_CHANNELS", default: bounds.channels, in: 1...20_000, "channels of the node at most")
         bounds.joinsPerSecond = reader.int(
             "MEDIA_JOINS", default: bounds.joinsPerSecond, in: 1...10_000, "joins per second at most")
+        bounds.audioPackets = reader.int(
+            "MEDIA_AUDIO_PACKETS", default: bounds.audioPackets, in: 50...2000,
+            "audio packets per second of a participant at most")
         check(&reader)
     }
 
@@ -61,6 +64,8 @@ package struct MediaNodeBounds: Equatable, Sendable {
     package var channels = 2000
     /// Joins in a second.
     package var joinsPerSecond = 200
+    /// Audio packets of a participant in a second; further ones are dropped.
+    package var audioPackets = 200
 
     package init() {}
 }

@@ -78,7 +78,7 @@ final class MediaNodeRun: Service {
         let transport = try MediaTransport(
             MediaTransportSettings(
                 address: address, port: UInt16(configuration.port), participants: configuration.bounds.participants,
-                members: configuration.bounds.members))
+                members: configuration.bounds.members, audioPackets: configuration.bounds.audioPackets))
         let planner = MediaPathPlanner(
             address: configuration.announcedHost, port: transport.port, fingerprint: transport.fingerprint,
             audioSlots: configuration.audioSlots)
@@ -88,7 +88,8 @@ final class MediaNodeRun: Service {
                 paths: transport, planner: planner, publish: { [outbox] in outbox.add($0, $1) },
                 clock: { [redis, slot = redis.bus.partition(of: .mediaNode(id)).slot] in
                     await redis.read { redis.clock(ofSlot: slot)?.now?.milliseconds }.map { $0 * 1000 }
-                }))
+                },
+                boundHit: { [bounds = BoundLog(logger)] in bounds.hit($0, in: $1, now: .now) }))
         let opened = Open(transport: transport, node: node)
         open.withLock { $0 = opened }
         logger.notice(

@@ -8,6 +8,8 @@ struct MediaTransportSettings: Sendable {
     /// Participants of the node, and of a channel.
     var participants: Int
     var members: Int
+    /// Audio packets of a participant in a second.
+    var audioPackets = MediaNodeBounds().audioPackets
 
     /// - Parameter dtls: outlives the node.
     func node(dtls: OpaquePointer, woken: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void)
@@ -25,6 +27,7 @@ struct MediaTransportSettings: Sendable {
         settings.limits = cm_node_default_limits()
         settings.limits.participants = UInt32(participants)
         settings.limits.members = UInt32(members)
+        settings.limits.audio_packets = UInt32(audioPackets)
         settings.dtls = dtls
         settings.woken = woken
         return settings

@@ -13,6 +13,7 @@ extension MediaNode {
             answer = .success(try await admit(command, asker))
         } catch {
             answer = .failure(error)
+            if error.isOfABound { surroundings.boundHit(error, command.channel) }
         }
         joins.finish(pid, answer, now: surroundings.now())
         MediaMetrics.shared.count(answer)

@@ -13,6 +13,8 @@ actor MediaNode {
         var publish: @Sendable (AskerID, MediaPublication) -> Void
         /// The Redis clock in microseconds; nil while it is not known.
         var clock: @Sendable () async -> Int64?
+        /// Tells that a bound was hit, in this channel.
+        var boundHit: @Sendable (MediaRefusal, MediaChannelKey) -> Void = { _, _ in }
         var now: @Sendable () -> ContinuousClock.Instant = { .now }
         /// The time of day in Unix seconds, by which keys end.
         var unixTime: @Sendable () -> Int64 = { WallClock.seconds }
@@ -141,7 +143,9 @@ actor MediaNode {
         guard let pid = pids[event.id], let participant = end(pid, .dropped) else { return }
         switch event.kind {
         case .dropped: tellEnd(.closed, of: pid, participant)
-        case .limit: tellEnd(.limit, of: pid, participant)
+        case .limit:
+            surroundings.boundHit(.rateLimited, participant.channel)
+            tellEnd(.limit, of: pid, participant)
         }
         _ = await surroundings.paths.close(event.id)
     }
