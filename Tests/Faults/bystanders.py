@@ -5,7 +5,6 @@ import itertools
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from history import now
 from signaling import Client
@@ -104,9 +103,3 @@ async def bystanders(stack: Stack) -> AsyncIterator[Bystanders]:
         await asyncio.gather(*works, return_exceptions=True)
         for client in clients:
             await client.close()
-
-
-def resident_mebibytes(pid: int) -> int:
-    """The memory of a process."""
-    line = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS"))
-    return int(line.split()[1]) // 1024

@@ -6,10 +6,9 @@ import uuid
 from dataclasses import dataclass
 
 from answers import LoginRefused
-from bystanders import resident_mebibytes
 from history import now
 from signaling import Client
-from stack_control import Stack
+from stack_control import Stack, resident_mebibytes
 from waiting import before_next_try_blocking
 
 WORKERS, ACCOUNTS = 24, 150

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 import report
-from bystanders import bystanders, resident_mebibytes
+from bystanders import bystanders
 from floods import ATTACKS
 from history import now
+from stack_control import resident_mebibytes
 from waiting import let_pass
 
 SHORT = ("unread pings", "junk resumes")

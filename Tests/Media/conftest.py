@@ -12,6 +12,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "Support"), str(HERE.parent / "Support"), str(HERE.parent / "Browser")]
 
+import fixtures  # noqa: E402
 from chromium import Browser  # noqa: E402
 from fixtures import make_stack, pytest_pyfunc_call, running  # noqa: E402, F401
 from media_cast import Cast, cast_of  # noqa: E402
@@ -21,6 +22,10 @@ from tone import TONES  # noqa: E402
 
 # What a scene of those that are played at once may take.
 SCENE_SECONDS = 60
+# Chosen by their length.
+LONG_SECONDS = float(os.environ.get("HELIOGRAPH_TALK_SECONDS") or 0)
+if LONG_SECONDS:
+    fixtures.TEST_SECONDS = LONG_SECONDS + 600
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -29,8 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With HELIOGRAPH_TALK_SECONDS the long tests, else the others."""
-    is_long = bool(os.environ.get("HELIOGRAPH_TALK_SECONDS"))
-    others = [item for item in items if bool(item.get_closest_marker("long")) != is_long]
+    others = [item for item in items if bool(item.get_closest_marker("long")) != bool(LONG_SECONDS)]
     config.hook.pytest_deselected(items=others)
     items[:] = [item for item in items if item not in others]
 

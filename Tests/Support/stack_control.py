@@ -251,6 +251,12 @@ def is_running(pid: int) -> bool:
         return False
 
 
+def resident_mebibytes(pid: int) -> int:
+    """The memory of a process."""
+    line = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1]) // 1024
+
+
 def unique(name: str) -> str:
     """A name that no other test uses."""
     return f"{name}-{uuid.uuid4().hex[:10]}"

@@ -1,13 +1,17 @@
 """What a media node has counted."""
 
 import asyncio
+import math
 import re
+from pathlib import Path
 
 from metric_families import scraped
 from stack_control import Stack
 from waiting import eventually
+from web import metrics
 
 DROPPED = re.compile(r'^heliograph_media_dropped_total\{reason="(\w+)"\} (\S+)$', re.MULTILINE)
+KEPT = re.compile(r'^heliograph_media_forwarding_seconds_bucket\{le="(\S+)"\} (\S+)$', re.MULTILINE)
 
 
 class Drops:
@@ -35,8 +39,53 @@ class Drops:
         await eventually(have_come, f"{count} datagrams are dropped as {reason}")
 
 
-async def _dropped(stack: Stack) -> dict[str, int]:
+class Forwarding:
+    """`forwarding = await Forwarding.now(stack)`; then `await forwarding.longer_than(0.06)`: how long the node kept packets since."""
+
+    def __init__(self, stack: Stack, before: dict[float, int]):
+        self._stack = stack
+        self._before = before
+
+    @staticmethod
+    async def now(stack: Stack) -> "Forwarding":
+        """Counts from now on."""
+        return Forwarding(stack, await _kept(stack))
+
+    async def count(self) -> int:
+        """The packets that were forwarded."""
+        return (await _kept(self._stack))[math.inf] - self._before[math.inf]
+
+    async def longer_than(self, seconds: float) -> int:
+        """The packets that were kept for longer than this; more exactly, than the greatest bound of the histogram up to this."""
+        kept = await _kept(self._stack)
+        bound = max(bound for bound in kept if bound <= seconds)
+        return (kept[math.inf] - kept[bound]) - (self._before[math.inf] - self._before[bound])
+
+
+async def gauge(stack: Stack, name: str) -> float:
+    """A metric of the node without labels."""
+    return (await asyncio.to_thread(metrics, _node(stack)))[name]
+
+
+def waited_seconds(pid: int) -> float:
+    """How long the threads of a process have waited for a processor since they began, together."""
+    return sum(int(file.read_text().split()[1]) for file in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
+
+
+def _node(stack: Stack) -> str:
+    """Where the only node shows its metrics."""
     node, = (service for service in stack.endpoints["services"] if service["name"].startswith("media#"))
-    found = DROPPED.findall(await asyncio.to_thread(scraped, node["http"]))
+    return node["http"]
+
+
+async def _kept(stack: Stack) -> dict[float, int]:
+    """By the bound of a bucket: the packets that were kept for no longer."""
+    found = KEPT.findall(await asyncio.to_thread(scraped, _node(stack)))
+    assert found, "the node shows no times of forwarding"
+    return {float(bound): int(float(count)) for bound, count in found}
+
+
+async def _dropped(stack: Stack) -> dict[str, int]:
+    found = DROPPED.findall(await asyncio.to_thread(scraped, _node(stack)))
     assert found, "the node shows no drops"
     return {reason: int(float(value)) for reason, value in found}
