@@ -95,8 +95,8 @@ let fuzzing: [Target] =
             .executableTarget(
                 name: "Fuzz",
                 dependencies: [
-                    "CFuzz", "CMedia", "CMediaNode", "CRe", "ClusterState", "MediaLogic", "SignalingProtocol",
-                    "SignalingTokens", "SignalingWire",
+                    "CFuzz", "CMedia", "CMediaNode", "CMediaPeer", "CRe", "ClusterState", "MediaLogic",
+                    "SignalingProtocol", "SignalingTokens", "SignalingWire",
                     "WebSocketWire",
                     "SignalingClient", "RedisStore", "ServiceKit", "InvitationLogic", "InvitationServer",
                     "SIPBridgeLogic",

@@ -47,6 +47,7 @@ extension FuzzTarget {
                     isValid || position < size || size == 0 || size > Int(CM_PACKET_SIZE), "a compound is its packets")
             }
         },
+        FuzzTarget("media-datagrams") { input in MediaDatagrams.shared.run(input.bytes) },
         FuzzTarget("media-stream") { input in MediaStream().run(input.bytes) },
         FuzzTarget("media-offer") { input in
             guard let offer = try? MediaOffer(input.text, audioSlots: 2, videoSlots: 2) else { return }

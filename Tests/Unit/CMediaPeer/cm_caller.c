@@ -436,6 +436,21 @@ static bool send_report(struct cm_caller *caller, uint8_t *packet, size_t size, 
 	return true;
 }
 
+bool cm_caller_seal(struct cm_caller *caller, const uint8_t *plain, size_t size, bool is_report)
+{
+	_Alignas(8) uint8_t packet[CM_PACKET_SIZE];
+
+	if (!caller->out || size > sizeof packet - CM_SRTP_OVERHEAD)
+		return false;
+	memcpy(packet, plain, size);
+	if (is_report)
+		return send_report(caller, packet, size, sizeof packet);
+	if (!cm_srtp_protect(caller->out, packet, &size, sizeof packet))
+		return false;
+	cm_caller_send(caller, packet, size);
+	return true;
+}
+
 bool cm_caller_report(struct cm_caller *caller, uint64_t ntp)
 {
 	_Alignas(8) uint8_t packet[256];

@@ -104,6 +104,8 @@ void cm_caller_skip(struct cm_caller *caller, uint16_t packets);
 void cm_caller_set(struct cm_caller *caller, uint32_t ssrc, uint8_t payload_type);
 /* The last frame as it was sent; its size. */
 size_t cm_caller_last(const struct cm_caller *caller, uint8_t to[CM_PACKET_SIZE]);
+/* Encrypts any packet with the right keys, and sends it. False when it cannot be encrypted: it is no packet, or was sent before. */
+bool cm_caller_seal(struct cm_caller *caller, const uint8_t *plain, size_t size, bool is_report);
 /* Sends a sender report with that NTP time, of the last frame. */
 bool cm_caller_report(struct cm_caller *caller, uint64_t ntp);
 /* Sends a receiver report about a slot. */
