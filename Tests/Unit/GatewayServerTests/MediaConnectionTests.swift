@@ -33,9 +33,11 @@ import Testing
         return (client, line)
     }
 
-    /// The node is known to be alive.
+    /// The node is known to be alive, and the list need not be read for an hour.
     private func nodeIsListed(_ client: EmbeddedClient) async throws {
-        try await client.onLoop { shard in shard.mediaNodes.take([(Self.node, 0, false)], now: .now) }
+        try await client.onLoop { shard in
+            shard.mediaNodes.take([(Self.node, 0, false)], now: .now + LocalTime.Span(.seconds(3600)))
+        }
     }
 
     /// The participants that the shard knows.
@@ -136,7 +138,7 @@ import Testing
 
     @Test func withoutANodeNobodyJoins() async throws {
         let (client, line) = try await greeted()
-        try await client.onLoop { shard in shard.mediaNodes.take([], now: .now) }
+        try await client.onLoop { shard in shard.mediaNodes.take([], now: .now + LocalTime.Span(.seconds(3600))) }
         try await client.says(Self.join(1, line: line))
         #expect(try await client.told() == [failed(1, .noNode)])
         try await nodeIsListed(client)
