@@ -36,6 +36,9 @@ package struct MediaNodes: Sendable {
         nodes = nodes.filter { now - $0.value.seen <= Self.patience }
     }
 
+    /// A node has said that it drains, or is gone: it is passed over, whatever the list says until it is read again.
+    package mutating func isLeaving(_ node: MediaNodeID) { nodes[node]?.isDraining = true }
+
     /// The node that a channel is on.
     /// - Parameter avoid: nodes that the client could not reach; one of them is chosen when there is no other.
     /// - Returns: nil when no node takes participants.

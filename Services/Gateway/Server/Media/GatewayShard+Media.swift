@@ -52,7 +52,13 @@ extension GatewayShard {
     func ask<Command: WireCommand>(
         _ command: Command, _ callback: @escaping (Result<Command.Reply, MediaRefusal>) -> Void
     ) {
-        sender.send(command, within: Self.nodePatience) { result in callback(result.mapError { MediaRefusal($0) }) }
+        sender.send(command, within: Self.nodePatience) { [self] result in
+            // A node that is only silent may be alive, and have the channel.
+            if let node = command.node, case .failure(let error) = result, error.tellsOfALeavingNode {
+                mediaNodes.isLeaving(node)
+            }
+            callback(result.mapError { MediaRefusal($0) })
+        }
     }
 
     /// Ends a participant that nobody knows: the node may have let it in.
@@ -60,5 +66,12 @@ extension GatewayShard {
         let leave = LeaveMedia(from: join.to, channel: join.channel, participant: join.participant)
         // Whatever comes of it: the node drops who sends nothing.
         ask(leave) { _ in }
+    }
+}
+
+extension SignalingError {
+    /// Whether the media node that was asked drains, or has no stream any more.
+    fileprivate var tellsOfALeavingNode: Bool {
+        reason == .nodeUnreachable || MediaRefusal(rawValue: reason.rawValue) == .draining
     }
 }

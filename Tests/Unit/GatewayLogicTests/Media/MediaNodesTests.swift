@@ -51,6 +51,20 @@ import Testing
         #expect(nodes.node(for: try channel(), now: time(0)) == nil)
     }
 
+    @Test func whoIsLeavingIsPassedOverAtOnce() throws {
+        var nodes = MediaNodes()
+        nodes.take(living(["a", "b"]), now: time(0))
+        let first = try #require(nodes.node(for: channel(), now: time(0)))
+        nodes.isLeaving(first)
+        let second = try #require(nodes.node(for: channel(), now: time(0)))
+        #expect(second != first)
+        nodes.isLeaving(second)
+        #expect(nodes.node(for: try channel(), now: time(0)) == nil)
+        nodes.isLeaving(MediaNodeID("unknown"))
+        nodes.take(living(["a", "b"]), now: time(1))
+        #expect(nodes.node(for: try channel(), now: time(1)) == first)
+    }
+
     @Test func anEmptyListCountsAfterThreeSeconds() throws {
         var nodes = MediaNodes()
         nodes.take(living(["a"]), now: time(0))
