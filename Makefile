@@ -35,7 +35,7 @@ test-sentinel: deps release ## the end-to-end tests, conformance included, on a 
 test-cluster: deps release ## the same on a Redis Cluster of three masters with a replica each
 	@Scripts/test-redis cluster
 
-test-media: deps release ## engines and pages that hear each other through a media node (a minute)
+test-media: deps release ## engines and pages that hear each other through a media node (three minutes)
 	@.venv/bin/pytest Tests/Media -q
 
 test-media-long: deps release ## talk for ten minutes while others come and go, 10,000 joins, how fast pages join (half an hour; a quiet machine)

@@ -14,7 +14,7 @@ sys.path[:0] = [str(HERE / "Support"), str(HERE.parent / "Support"), str(HERE.pa
 
 import fixtures  # noqa: E402
 from chromium import Browser  # noqa: E402
-from fixtures import make_stack, pytest_pyfunc_call, running  # noqa: E402, F401
+from fixtures import make_stack, people, pytest_pyfunc_call, running  # noqa: E402, F401
 from media_cast import Cast, cast_of  # noqa: E402
 from media_page import MediaPage, Site, opened, tone_browser  # noqa: E402
 from stack_control import Stack  # noqa: E402

@@ -9,6 +9,7 @@ from dynamic_key import VERSIONS, Grant, dynamic_key
 from engine import join_arguments
 from media_cast import cast_of
 from media_socket import MediaRefused
+from secrecy import SPOKEN
 from stack_control import unique
 from waiting import eventually
 
@@ -283,3 +284,33 @@ async def test_a_key_that_is_not_required_is_checked_too(media):
     async with media as cast:
         await refused(cast, "malformed_key", 110, uid=UID, key="007 is no version of keys")
         assert (await cast.engine(unique("keys"), key=cast.stack.open_app.id)).answer["expiry"] == 0
+
+
+# Sessions
+
+
+async def test_a_session_joins_on_its_own_socket(stack, media, people):
+    """Whoever is logged in needs no hello, and no further socket."""
+    async with media as cast, people(stack) as users:
+        channel = unique("sessions")
+        ada = await cast.engine(channel)
+        user, = await users.login("user")
+        answer = await user.call("media.join", **join_arguments(channel))
+        SPOKEN.media(answer)
+        assert (await ada.event("joined"))["uid"] == answer["uid"]
+        ended = await user.call("media.leave", channel=channel, pid=answer["pid"])
+        assert ended["result"] == "ok" and (await ada.event("left"))["reason"] == "quit"
+
+
+@pytest.mark.parametrize("line", ["wrong", "", 7], ids=str)
+async def test_calls_need_the_line_of_their_socket(media, people, stack, line: object):
+    async with media as cast, people(stack) as users:
+        socket, other = await cast.socket(), await cast.socket()
+        user, = await users.login("user")
+        for wrong in (line, other.line):
+            for one in (socket, user):
+                reply = await one.attempt("media.join", line=wrong, **join_arguments(unique("lines")))
+                assert (reply.error, reply.data["reason"]) == ("bad_line", "bad_line")
+        # Both go on.
+        for one in (socket, user):
+            SPOKEN.media(await one.call("media.join", **join_arguments(unique("lines"))))

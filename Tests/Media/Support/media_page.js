@@ -8,7 +8,7 @@ const BITRATE = 96000;
 const events = [];
 const slots = [];
 const waiting = new Map();
-let socket, connection, line, me, connectedAfter = 0, number = 0;
+let socket, connection, line, me, answeredAfter = 0, connectedAfter = 0, number = 0;
 
 function hello(gateway, app) {
     return new Promise((resolve, reject) => {
@@ -80,6 +80,7 @@ async function join(gateway, app, values) {
         if (connection.connectionState === "connected" && !connectedAfter) connectedAfter = performance.now() - asked;
     };
     const answer = await call("media.join", { ...values, kind: "web", offer: sdp });
+    answeredAfter = performance.now() - asked;
     await connection.setRemoteDescription({ type: "answer", sdp: answer.answer });
     me = { channel: values.channel, pid: answer.pid };
     return { ...answer, offer: sdp };

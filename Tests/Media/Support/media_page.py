@@ -113,6 +113,10 @@ class MediaPage:
         """The milliseconds from the request to join until the page was connected."""
         return await self.page.evaluate("connectedAfter")
 
+    async def answered_after(self) -> float:
+        """The milliseconds from the request to join until its answer."""
+        return await self.page.evaluate("answeredAfter")
+
     async def lost(self) -> int:
         """The packets that did not come."""
         return (await self.page.run("counts"))["lost"]
