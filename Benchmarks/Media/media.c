@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -116,6 +117,8 @@ static void *run_node(void *context)
 	struct forwarder *forwarder = context;
 
 	pin(0);
+	/* What a profile calls it. */
+	prctl(PR_SET_NAME, "node");
 	cm_node_run(forwarder->node);
 	return NULL;
 }
@@ -142,6 +145,7 @@ static void *run_bare(void *context)
 	int epoll = epoll_create1(0), count;
 
 	pin(0);
+	prctl(PR_SET_NAME, "bare");
 	epoll_ctl(epoll, EPOLL_CTL_ADD, forwarder->socket, &event);
 	for (int index = 0; index < BATCH; index++) {
 		vectors[index] = (struct iovec){data[index], CM_PACKET_SIZE};
