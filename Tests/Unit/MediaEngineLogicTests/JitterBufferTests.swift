@@ -11,7 +11,8 @@ import Testing
 
     private func at(_ milliseconds: Int) -> MediaInstant { MediaInstant(microseconds: Int64(milliseconds) * 1000) }
 
-    /// A buffer to which packets `0..<count` came in time, and which has played them all: the next turn is at `20 * (count + 1)`.
+    /// A buffer to which packets `0..<count` came in time, and which has played them all; the next turn is at
+    /// `20 * (count + 1)`.
     private func started(_ count: Int) -> JitterBuffer {
         var buffer = JitterBuffer()
         for index in 0..<count {
