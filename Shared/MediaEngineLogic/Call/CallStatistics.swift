@@ -63,12 +63,12 @@ package struct CallStatistics: Sendable {
     private let joined: MediaInstant
     private var traffic = Traffic()
     private var users: [UInt32: User] = [:]
-    private var last: (time: MediaInstant, duration: Int, traffic: Traffic)
+    private var last: (time: MediaInstant, traffic: Traffic)
 
     /// Begins counting for a call that was joined at that time.
     package init(joined: MediaInstant) {
         self.joined = joined
-        last = (joined, 0, Traffic())
+        last = (joined, Traffic())
     }
 
     /// When the next report is due: 2 s after the last one or joining.
@@ -126,10 +126,11 @@ package struct CallStatistics: Sendable {
     package mutating func report(at now: MediaInstant) -> Report? {
         guard now >= nextReport else { return nil }
         let span = (now - last.time).seconds
-        let duration = max(last.duration + 1, Int((now - joined).seconds.rounded()))
+        // Reports are a second apart at least, so that rounded durations differ.
+        let duration = Int((now - joined).seconds.rounded())
         let sent = traffic.sentBytes - last.traffic.sentBytes
         let received = traffic.receivedBytes - last.traffic.receivedBytes
-        last = (now, duration, traffic)
+        last = (now, traffic)
         return Report(
             duration: duration, traffic: traffic, sentKilobits: Self.kilobits(sent, in: span),
             receivedKilobits: Self.kilobits(received, in: span),
