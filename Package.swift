@@ -213,6 +213,8 @@ let package = Package(
                 nioCore, nioPosix, logging, lifecycle,
             ],
             path: "Shared/ClusterService", swiftSettings: strict),
+        // What the client's media engine decides, without sockets, devices, codecs and clocks.
+        .target(name: "MediaEngineLogic", path: "Shared/MediaEngineLogic", swiftSettings: strict),
         .executableTarget(
             name: "Control",
             dependencies: [
@@ -318,6 +320,7 @@ let package = Package(
                 linkerSettings: ["ssl", "crypto"].map { .linkedLibrary($0) }),
             unitTests("CMediaNode", ["CMedia", "CMediaPeer", "TestKit"]),
             unitTests("MediaLogic", ["SignalingProtocol"]),
+            unitTests("MediaEngineLogic"),
             unitTests(
                 "MediaServer", ["CMediaNode", "CMediaPeer", "MediaLogic", "ServiceKit", "SignalingProtocol", "TestKit"]),
             unitTests("WebhookClient", ["SignalingProtocol", nioCore, nioPosix]),

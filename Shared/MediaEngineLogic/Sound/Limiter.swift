@@ -1,0 +1,53 @@
+/// Keeps a sum of sounds within 16 bits by lowering it before its peaks, and returning slowly after them.
+///
+/// The output is 1 ms later than the input: within that time the gain falls in a straight line to what the coming peak needs. It rises
+/// again after the last peak, by 63 % in 50 ms. A sum that fits is not changed at all.
+struct Limiter: Sendable {
+    /// The samples by which the output is later: 1 ms at 48 kHz.
+    static let lookAhead = 48
+    /// The part of what is missing to full gain that comes back with each sample: 50 ms.
+    static let release = 1.0 / 2400
+
+    /// The sums that wait, a ring.
+    private var waiting = [Int32](repeating: 0, count: Self.lookAhead)
+    private var next = 0
+    private var gain = 1.0
+    /// The gain that the peaks among those that wait need.
+    private var aim = 1.0
+    /// By how much the gain falls with each sample until it reaches `aim`.
+    private var step = 0.0
+    /// The samples until the last peak has gone out.
+    private var hold = 0
+
+    /// Takes the next sum, and gives the one of 1 ms ago, limited.
+    mutating func limit(_ sum: Int32) -> Int16 {
+        let out = waiting[next]
+        waiting[next] = sum
+        next = (next + 1) % Self.lookAhead
+        // The gain for what goes out now; the new sum's own turn is `lookAhead` calls later.
+        advance()
+        expect(sum)
+        if gain == 1, let whole = Int16(exactly: out) { return whole }
+        return Int16(clamping: Int32(Double(out) * gain))
+    }
+
+    private mutating func advance() {
+        if gain > aim {
+            gain = max(aim, gain + step)
+        } else if hold == 0 {
+            step = 0
+            gain += (1 - gain) * Self.release
+            if gain > 0.9999 { gain = 1 }
+            aim = gain
+        }
+        hold = max(0, hold - 1)
+    }
+
+    private mutating func expect(_ sum: Int32) {
+        guard Int16(exactly: sum) == nil else { return }
+        let needed = (sum > 0 ? Double(Int16.max) : Double(Int16.min)) / Double(sum)
+        hold = Self.lookAhead
+        aim = min(aim, needed)
+        step = min(step, (needed - gain) / Double(Self.lookAhead))
+    }
+}

@@ -1,0 +1,17 @@
+import Foundation
+
+/// Sounds for tests, at 48 kHz.
+enum Tones {
+    /// A sine whose root mean square is `level` dBov, from the `start`th sample on.
+    static func tone(level: Double, frequency: Double = 440, count: Int = 960, start: Int = 0) -> [Int16] {
+        let amplitude = 32_768 * pow(10, level / 20) * 2.0.squareRoot()
+        return (0..<count).map {
+            Int16(clamping: Int((amplitude * sin(2 * .pi * frequency * Double($0 + start) / 48_000)).rounded()))
+        }
+    }
+
+    /// White noise up to that amplitude.
+    static func noise(amplitude: Int16, using random: inout SeededGenerator) -> [Int16] {
+        (0..<960).map { _ in Int16.random(in: -amplitude...amplitude, using: &random) }
+    }
+}
