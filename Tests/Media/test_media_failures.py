@@ -94,8 +94,11 @@ async def test_redis_away(stack, away: Callable[[Stack], None], back: Callable[[
             await let_pass(max(0, LEASE_SECONDS + 1 - (time.monotonic() - moment)), "the nodes' leases end, and nobody hears of it")
         finally:
             await asyncio.to_thread(back, stack)
-        cyd = Engine(stack.open_app, TONES[2], socket)
-        cast.opened.append(cyd)
+        first, cyd = Engine(stack.open_app, 0, socket), Engine(stack.open_app, TONES[2], await cast.socket())
+        cast.opened += [first, cyd]
+        await came_in(first, unique("redis"))
+        # Nodes list themselves again one after another, and gateways place channels at those that are listed.
+        await let_pass(LISTED_SECONDS, "both nodes are listed again")
         await came_in(cyd, ada.channel)
         await asyncio.gather(cyd.hears(ada, 0.3), cyd.hears(bob, 0.3), ada.hears(cyd, 0.3), bob.hears(cyd, 0.3))
         nobody_noticed(ada, bob, moment)
