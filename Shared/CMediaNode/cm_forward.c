@@ -66,14 +66,31 @@ static bool is_within_audio_rate(struct cm_participant *participant)
 
 /* Sending */
 
-/* Encrypts a packet in its buffer of `capacity`, and sends it. */
-static bool send_protected(struct cm_participant *receiver, uint8_t *packet, size_t size, size_t capacity, bool is_report)
+/* Leaves a packet of audio to cm_node_flush. */
+static void write_audio(
+	struct cm_participant *receiver, unsigned index, const struct cm_rtp *rtp, const uint8_t *data)
+{
+	struct cm_audio_slot *slot = receiver->slots + index;
+	struct cm_node *node = receiver->node;
+	uint8_t *packet = cm_node_packet(receiver);
+	size_t size;
+
+	if (cm_slot_write(&slot->slot, rtp, data, &slot->format, node->now, packet, CM_PACKET_SIZE, &size) != CM_SENT) {
+		cm_node_drop(node, CM_DROP_SLOT);
+		return;
+	}
+	if (!cm_srtp_protect(receiver->out, packet, &size, CM_OUT_SIZE)) {
+		cm_node_drop(node, CM_DROP_PROTECT);
+		return;
+	}
+	cm_node_put(receiver, size);
+}
+
+static bool send_report(struct cm_participant *receiver, uint8_t *packet, size_t size, size_t capacity)
 {
 	struct cm_node *node = receiver->node;
-	bool is_protected = is_report ? cm_srtp_protect_rtcp(receiver->out, packet, &size, capacity)
-								  : cm_srtp_protect(receiver->out, packet, &size, capacity);
 
-	if (!is_protected) {
+	if (!cm_srtp_protect_rtcp(receiver->out, packet, &size, capacity)) {
 		cm_node_drop(node, CM_DROP_PROTECT);
 		return false;
 	}
@@ -82,22 +99,6 @@ static bool send_protected(struct cm_participant *receiver, uint8_t *packet, siz
 	receiver->counts.packets_sent++;
 	receiver->counts.bytes_sent += size;
 	return true;
-}
-
-static void write_audio(
-	struct cm_participant *receiver, unsigned index, const struct cm_rtp *rtp, const uint8_t *data)
-{
-	struct cm_audio_slot *slot = receiver->slots + index;
-	struct cm_node *node = receiver->node;
-	_Alignas(8) uint8_t packet[CM_PACKET_SIZE + CM_SRTP_OVERHEAD];
-	size_t size;
-
-	if (cm_slot_write(&slot->slot, rtp, data, &slot->format, node->now, packet, CM_PACKET_SIZE, &size) != CM_SENT) {
-		cm_node_drop(node, CM_DROP_SLOT);
-		return;
-	}
-	if (send_protected(receiver, packet, size, sizeof packet, false))
-		node->counts.audio_sent++;
 }
 
 /* A slot that was just given to the sender begins with what it said last, the present packet included. */
@@ -140,6 +141,7 @@ static bool offer(struct cm_participant *sender, const struct cm_rtp *rtp, const
 		else
 			write_audio(receiver, (unsigned)slot, rtp, data);
 	}
+	cm_node_flush(sender->node);
 	if (has_switched)
 		cm_recent_clear(&sender->audio.recent);
 	return is_heard;
@@ -515,6 +517,6 @@ void cm_forward_poll(struct cm_participant *participant)
 	if (participant->settings.transport_id)
 		cm_arrivals_write(
 			&participant->arrivals, &writer, participant->settings.report_ssrc, participant->audio.ssrc);
-	if (writer.size && send_protected(participant, packet, writer.size, sizeof packet, true))
+	if (writer.size && send_report(participant, packet, writer.size, sizeof packet))
 		participant->node->counts.reports_sent++;
 }

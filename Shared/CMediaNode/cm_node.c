@@ -15,6 +15,8 @@ enum {
 	/* The datagrams of one call to the kernel, and the calls for one socket in a turn: then others have theirs. */
 	BATCH = 64,
 	BATCHES = 4,
+	/* The packets that one call sends. */
+	OUTBOX = 32,
 	/* One byte more than a packet may have tells that it is too large. */
 	DATAGRAM_SIZE = CM_PACKET_SIZE + 4,
 	/* What the kernel keeps while the loop is busy; it takes less when its own bound is lower. */
@@ -33,6 +35,15 @@ struct cm_batch {
 		uint8_t bytes[CMSG_SPACE(sizeof(struct timespec))];
 	} control[BATCH];
 	_Alignas(8) uint8_t data[BATCH][DATAGRAM_SIZE];
+};
+
+/* One packet's audio for its receivers: sent by one call. */
+struct cm_outbox {
+	struct mmsghdr messages[OUTBOX];
+	struct iovec vectors[OUTBOX];
+	struct cm_participant *receivers[OUTBOX];
+	unsigned count;
+	_Alignas(8) uint8_t data[OUTBOX][CM_OUT_SIZE];
 };
 
 static const uint64_t DELAY_LIMITS[CM_DELAY_BUCKETS] = {
@@ -104,6 +115,71 @@ bool cm_node_send(struct cm_node *node, const union cm_socket_address *to, const
 	node->counts.packets_sent++;
 	node->counts.bytes_sent += size;
 	return true;
+}
+
+static bool is_ipv6(const struct cm_participant *receiver)
+{
+	return receiver->paths[receiver->current].to.any.sa_family == AF_INET6;
+}
+
+uint8_t *cm_node_packet(struct cm_participant *receiver)
+{
+	struct cm_outbox *outbox = receiver->node->outboxes[is_ipv6(receiver)];
+
+	if (outbox->count == OUTBOX)
+		cm_node_flush(receiver->node);
+	return outbox->data[outbox->count];
+}
+
+void cm_node_put(struct cm_participant *receiver, size_t size)
+{
+	struct cm_outbox *outbox = receiver->node->outboxes[is_ipv6(receiver)];
+	union cm_socket_address *to = &receiver->paths[receiver->current].to;
+	unsigned index = outbox->count++;
+
+	outbox->receivers[index] = receiver;
+	outbox->vectors[index] = (struct iovec){.iov_base = outbox->data[index], .iov_len = size};
+	outbox->messages[index].msg_hdr = (struct msghdr){
+		.msg_name = to,
+		.msg_namelen = is_ipv6(receiver) ? sizeof to->ipv6 : sizeof to->ipv4,
+		.msg_iov = outbox->vectors + index,
+		.msg_iovlen = 1,
+	};
+}
+
+static void count_sent(struct cm_participant *receiver, size_t size)
+{
+	struct cm_node_counts *counts = &receiver->node->counts;
+
+	counts->packets_sent++;
+	counts->bytes_sent += size;
+	counts->audio_sent++;
+	receiver->counts.packets_sent++;
+	receiver->counts.bytes_sent += size;
+}
+
+/* The kernel stops at a packet that it refuses, which is left out then. */
+static void flush(struct cm_node *node, struct cm_outbox *outbox, int descriptor)
+{
+	unsigned index = 0;
+
+	while (index < outbox->count) {
+		int sent = sendmmsg(descriptor, outbox->messages + index, outbox->count - index, MSG_DONTWAIT);
+
+		if (sent <= 0) {
+			cm_node_drop(node, CM_DROP_SEND);
+			index++;
+		}
+		for (; sent > 0; sent--, index++)
+			count_sent(outbox->receivers[index], outbox->vectors[index].iov_len);
+	}
+	outbox->count = 0;
+}
+
+void cm_node_flush(struct cm_node *node)
+{
+	flush(node, node->outboxes[0], node->ipv4);
+	flush(node, node->outboxes[1], node->ipv6);
 }
 
 /* Events */
@@ -440,9 +516,12 @@ static bool make_tables(struct cm_node *node)
 		return false;
 	node->participants = calloc(limit, sizeof *node->participants);
 	node->batch = calloc(1, sizeof *node->batch);
+	node->outboxes[0] = calloc(1, sizeof *node->outboxes[0]);
+	node->outboxes[1] = calloc(1, sizeof *node->outboxes[1]);
 	if (node->batch)
 		prepare(node->batch, BATCH);
-	return node->participants && node->batch && cm_table_make(&node->by_id, limit, secret)
+	return node->participants && node->batch && node->outboxes[0] && node->outboxes[1]
+		&& cm_table_make(&node->by_id, limit, secret)
 		&& cm_table_make(&node->by_ufrag, limit, secret) && cm_table_make(&node->channels, limit, secret)
 		&& cm_table_make(&node->by_address, limit * CM_PATHS, secret);
 }
@@ -494,5 +573,7 @@ void cm_node_close(struct cm_node *node)
 	close_descriptor(node->ipv6);
 	free(node->participants);
 	free(node->batch);
+	free(node->outboxes[0]);
+	free(node->outboxes[1]);
 	free(node);
 }

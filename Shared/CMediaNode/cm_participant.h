@@ -15,6 +15,7 @@ enum {
 	/* Ticks in CM_REPORT_INTERVAL: so many groups of participants take turns. */
 	CM_GROUPS = CM_REPORT_INTERVAL / CM_TICK,
 	CM_NO_PATH = -1,
+	CM_OUT_SIZE = CM_PACKET_SIZE + CM_SRTP_OVERHEAD,
 };
 
 union cm_socket_address {
@@ -150,6 +151,8 @@ struct cm_node {
 	struct cm_participant *handshaking;
 	struct cm_node_counts counts;
 	struct cm_batch *batch;
+	/* One for each family. */
+	struct cm_outbox *outboxes[2];
 };
 
 /* A datagram that came. */
@@ -165,6 +168,11 @@ struct cm_datagram {
 /* cm_node.c */
 void cm_node_drop(struct cm_node *node, enum cm_drop reason);
 bool cm_node_send(struct cm_node *node, const union cm_socket_address *to, const uint8_t *data, size_t size);
+/* Where the next packet of audio for a receiver is written, CM_OUT_SIZE bytes; it waits there after cm_node_put. */
+uint8_t *cm_node_packet(struct cm_participant *receiver);
+void cm_node_put(struct cm_participant *receiver, size_t size);
+/* Sends what waits: before anything else changes, because it names addresses of participants. */
+void cm_node_flush(struct cm_node *node);
 void cm_node_raise(struct cm_participant *participant, enum cm_node_event_kind kind);
 uint64_t cm_node_clock(const struct cm_node *node);
 

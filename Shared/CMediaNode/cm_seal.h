@@ -1,4 +1,4 @@
-/* What a node sends as SRTP and SRTCP, by libcrypto: libsrtp2 takes several times as long for a packet, and KiB for each SSRC (decision 36).
+/* What a node sends as SRTP and SRTCP, by libcrypto: libsrtp2 takes longer for a packet, and KiB for each SSRC (decision 36).
  * Sources: RFC 3711, 7714. */
 #ifndef CM_SEAL_H
 #define CM_SEAL_H

@@ -200,7 +200,8 @@ final class MediaDatagrams {
         }
         holds(after.packets_received - before.packets_received == sent, "all datagrams come")
         let read = dropped(Self.unread) + checks + authentic
-        holds(read <= sent && sent - read <= dropped([CM_DROP_SOURCE]), "each datagram is read, or dropped and counted once")
+        let isCounted = read <= sent && sent - read <= dropped([CM_DROP_SOURCE])
+        holds(isCounted, "each datagram is read, or dropped and counted once")
         holds(dropped(Self.unused) <= authentic, "what is authentic is dropped once")
         holds(audio <= 2 * authentic, "a packet goes to each of the others once")
         holds(dropped([CM_DROP_PROTECT, CM_DROP_SEND]) == 0, "what is written can be encrypted and sent")

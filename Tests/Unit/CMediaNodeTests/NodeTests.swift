@@ -29,6 +29,18 @@ import Testing
         #expect(withUnsafeBytes(of: counts.delays) { $0.bindMemory(to: UInt64.self).reduce(0, +) } == 20)
     }
 
+    /// More than one call to the kernel sends, of both families.
+    @Test func aPacketIsSentToManyOfBothFamilies() throws {
+        let channel = try Channel(hasIPv6: true)
+        let speaker = try channel.join(1)
+        let others = try (2...81).map { try channel.join($0, isIPv6: $0 % 2 == 0) }
+        speaker.say()
+        channel.run()
+        #expect(others.allSatisfy { $0.heard().map(\.uid) == [speaker.uid] })
+        let counts = channel.counts
+        #expect(counts.audio_sent == 80 && channel.droppedInAll == 0)
+    }
+
     @Test func aPageAndAnEngineHearEachOther() throws {
         let channel = try Channel()
         let (page, engine) = (try channel.join(1, isWeb: true, hasSources: false), try channel.join(2))
