@@ -1,7 +1,8 @@
 /// How well another user is heard, as apps are told it; the numbers are theirs.
 ///
-/// A short form of the E-model (ITU-T G.107) for Opus with repair and concealment: R = 93.2 - Id - Ie, where the delay costs
-/// Id = 0.024 d + 0.11 (d - 177.3), the latter for d above 177.3 ms, and the loss of p % costs Ie = 95 p / (p + 20).
+/// A short form of the E-model (ITU-T G.107) for Opus with repair and concealment: R = 93.2 - Id - Ie, where the delay
+/// costs Id = 0.024 d + 0.11 (d - 177.3), the latter for d above 177.3 ms, and the loss of p % costs Ie = 95 p / (p +
+/// 20).
 package enum AudioQuality: Int, Sendable, Hashable {
     /// Too little was received to say: less than 1 s.
     case unknown = 0

@@ -118,8 +118,8 @@ package struct CallStatistics: Sendable {
         users[uid] = user
     }
 
-    /// The delay from another user's mouth to the local ear, as far as it is known: half of both round trips, the jitter buffer, and
-    /// the frames in devices and codecs.
+    /// The delay from another user's mouth to the local ear, as far as it is known: half of both round trips, the
+    /// jitter buffer, and the frames in devices and codecs.
     package mutating func setDelay(_ delay: MediaInterval, uid: UInt32) { users[uid]?.delay = delay }
 
     /// The report that is due at that time; nil before `nextReport`.

@@ -1,8 +1,8 @@
 /// When an engine joins, finds that nothing comes any more, tries to come back, and tells its app.
 ///
-/// After 1 s without an authentic packet the engine asks for a restart of its path as the same participant; from 15 s on, when the
-/// others have been told that it dropped, it joins anew. The app hears of it after 3 s, once more 10 s later, and when the
-/// connection is back; of a shorter gap nothing. The engine goes on until it leaves.
+/// After 1 s without an authentic packet the engine asks for a restart of its path as the same participant; from 15 s
+/// on, when the others have been told that it dropped, it joins anew. The app hears of it after 3 s, once more 10 s
+/// later, and when the connection is back; of a shorter gap nothing. The engine goes on until it leaves.
 package struct EngineReconnect<Node: Hashable & Sendable>: Sendable {
     /// Without a packet for this long the engine tries to come back.
     package static var silence: MediaInterval { .seconds(1) }

@@ -1,7 +1,7 @@
 /// The packets of one user that are missing, by their sequence numbers (RFC 3550 appendix A.3).
 ///
-/// A slot's numbers go on when it changes hands, so that each user has a run of numbers, and another one when the user comes back
-/// into a slot; `begin` starts it.
+/// A slot's numbers go on when it changes hands, so that each user has a run of numbers, and another one when the user
+/// comes back into a slot; `begin` starts it.
 struct PacketLoss: Sendable {
     /// The packets of an interval.
     struct Interval: Sendable, Hashable {

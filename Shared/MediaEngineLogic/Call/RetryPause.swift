@@ -1,5 +1,5 @@
-/// How long an engine waits before it tries again: 0.5 s for 5 s, then twice as long each time up to 2 s, each a fifth shorter or
-/// longer by chance, so that the participants of a failed node do not come all at once.
+/// How long an engine waits before it tries again: 0.5 s for 5 s, then twice as long each time up to 2 s, each a fifth
+/// shorter or longer by chance, so that the participants of a failed node do not come all at once.
 struct RetryPause: Sendable {
     /// The pause at first.
     static let first: MediaInterval = .milliseconds(500)

@@ -20,6 +20,7 @@ package struct AudioPacket: Sendable, Hashable {
         self.payload = payload
     }
 
-    /// Whether the frame is silence whatever was before it: an encoder writes up to 3 bytes only when there is nothing to say.
+    /// Whether the frame is silence whatever was before it: an encoder writes up to 3 bytes only when there is nothing
+    /// to say.
     package var isSilence: Bool { payload.count <= 3 }
 }

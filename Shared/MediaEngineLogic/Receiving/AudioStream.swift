@@ -86,7 +86,8 @@ struct AudioStream: Sendable {
         return true
     }
 
-    /// Leaves out the frame that is due when the delay is too long and the frame is silent, or the delay beyond its bound.
+    /// Leaves out the frame that is due when the delay is too long and the frame is silent, or the delay beyond its
+    /// bound.
     mutating func leaveOut(now: MediaInstant) -> LeftOut {
         guard let due, let head = queue.first, isTurn(of: head, due: due), queue.count > 1 else { return .none }
         let delay = delay(of: due, now: now)

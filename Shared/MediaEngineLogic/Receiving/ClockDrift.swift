@@ -1,16 +1,17 @@
 /// Whether the sender's clock is faster or slower than that of the playback device, and what to do about it.
 ///
-/// Two clocks differ by up to some 100 parts in a million: in ten minutes 60 ms more arrive than are played, or less. The delay of the
-/// jitter buffer grows by that, but it also moves by the network and by frames that the buffer added or left out. Therefore the delay
-/// without those frames is averaged over 10 s and compared with that of the first 10 s; beyond 5 ms, frames are stretched or
-/// shortened by one sample (1 in 1000 is not heard) until the difference is gone.
+/// Two clocks differ by up to some 100 parts in a million: in ten minutes 60 ms more arrive than are played, or less.
+/// The delay of the jitter buffer grows by that, but it also moves by the network and by frames that the buffer added
+/// or left out. Therefore the delay without those frames is averaged over 10 s and compared with that of the first 10
+/// s; beyond 5 ms, frames are stretched or shortened by one sample (1 in 1000 is not heard) until the difference is
+/// gone.
 package struct ClockDrift: Sendable {
     /// The delays that are averaged: those of 10 s.
     package static let framesOfAverage = 500
     /// The difference at which correcting begins: 5 ms in samples.
     package static let tolerance = 240.0
-    /// A difference that no drift reaches while it is corrected: 20 ms in samples. The network's own delay has changed, so that there
-    /// is nothing left to compare with.
+    /// A difference that no drift reaches while it is corrected: 20 ms in samples. The network's own delay has changed,
+    /// so that there is nothing left to compare with.
     package static let greatestDifference = 960.0
 
     /// The samples that a decoded frame of 960 is to be played as.
@@ -34,8 +35,8 @@ package struct ClockDrift: Sendable {
     }
 
     private var stage = Stage.measuring(sum: 0, frames: 0)
-    /// The samples that were taken away, less those that were added. They are left out of the average, which otherwise would learn
-    /// of a correction 10 s after it was enough.
+    /// The samples that were taken away, less those that were added. They are left out of the average, which otherwise
+    /// would learn of a correction 10 s after it was enough.
     private var removed = 0
     /// How the next frame is to be played.
     package private(set) var length = Length.unchanged

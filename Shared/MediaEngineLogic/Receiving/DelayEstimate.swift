@@ -1,8 +1,8 @@
 /// How much later than the fastest packets the slow ones come, over the last 2 s.
 ///
-/// The transit of a packet is its arrival less its timestamp, both in microseconds: as the clocks of the two ends have no
-/// common zero, only differences of transits mean something. The least transit of the last 2 s stands for a packet without
-/// any delay by the network's queues, and follows a slow drift of the clocks.
+/// The transit of a packet is its arrival less its timestamp, both in microseconds: as the clocks of the two ends have
+/// no common zero, only differences of transits mean something. The least transit of the last 2 s stands for a packet
+/// without any delay by the network's queues, and follows a slow drift of the clocks.
 struct DelayEstimate {
     /// How far back packets count.
     static let window: MediaInterval = .seconds(2)
@@ -41,8 +41,8 @@ struct DelayEstimate {
         target = min(max(slow, Self.least), Self.greatest)
     }
 
-    /// How much later than the fastest packets could be played a frame at `position` is played at `now`; nil before the first
-    /// packet.
+    /// How much later than the fastest packets could be played a frame at `position` is played at `now`; nil before the
+    /// first packet.
     func delay(of position: MediaInterval, now: MediaInstant) -> MediaInterval? {
         fastest.map { MediaInterval(microseconds: now.microseconds) - position - $0 }
     }

@@ -1,12 +1,13 @@
 /// The packets of one audio slot between their arrival and their playing.
 ///
-/// Packets are played by their timestamps, each in its turn, `target` later than the fastest ones could be played: the 95th
-/// percentile of the delay's variation over 2 s, 20...200 ms (section "Engine" of the media design). When a frame is not there in
-/// its turn while the delay is below the target, a frame is concealed and the turn stays, which lengthens the delay by 20 ms; else
-/// the frame counts as lost. A delay that is a frame above the target is shortened by leaving out a silent frame.
+/// Packets are played by their timestamps, each in its turn, `target` later than the fastest ones could be played: the
+/// 95th percentile of the delay's variation over 2 s, 20...200 ms (section "Engine" of the media design). When a frame
+/// is not there in its turn while the delay is below the target, a frame is concealed and the turn stays, which
+/// lengthens the delay by 20 ms; else the frame counts as lost. A delay that is a frame above the target is shortened
+/// by leaving out a silent frame.
 ///
-/// A stream begins anew with another speaker, with the second packet in a row that continues from far elsewhere (RFC 3550 A.1), and
-/// after 2 s without a packet.
+/// A stream begins anew with another speaker, with the second packet in a row that continues from far elsewhere (RFC
+/// 3550 A.1), and after 2 s without a packet.
 package struct JitterBuffer: Sendable {
     /// The most packets that wait: 1 s. One more pushes out the oldest.
     package static let capacity = 50
@@ -62,7 +63,8 @@ package struct JitterBuffer: Sendable {
     /// Who speaks in the slot; nil before the first packet, and after the end of a stream.
     package var speaker: UInt32? { stream?.speaker }
 
-    /// The delay of the frame that is due at that time, above that of the fastest packets; nil before the stream is played.
+    /// The delay of the frame that is due at that time, above that of the fastest packets; nil before the stream is
+    /// played.
     package func delay(at now: MediaInstant) -> MediaInterval? {
         guard let stream, let due = stream.due else { return nil }
         return stream.delay(of: due, now: now)
@@ -70,8 +72,8 @@ package struct JitterBuffer: Sendable {
 
     /// Whether the delay at that time is at least a frame more than is aimed at.
     ///
-    /// Only the decoder hears whether a frame of ordinary size is silent: when the frame just decoded is, and this is true, the
-    /// caller forgets it and calls `play` again.
+    /// Only the decoder hears whether a frame of ordinary size is silent: when the frame just decoded is, and this is
+    /// true, the caller forgets it and calls `play` again.
     package func hasSurplus(at now: MediaInstant) -> Bool {
         delay(at: now).map { $0 >= target + .samples(AudioPacket.samples) } ?? false
     }
@@ -89,7 +91,8 @@ package struct JitterBuffer: Sendable {
             return
         }
         if packet.speaker != stream.speaker {
-            // What the former speaker's packets still wait for is given up: a slot changes hands when its holder is not heard.
+            // What the former speaker's packets still wait for is given up: a slot changes hands when its holder is not
+            // heard.
             if stream.isNewest(packet) { begin(with: packet, arrival: arrival) } else { counts.late += 1 }
             return
         }

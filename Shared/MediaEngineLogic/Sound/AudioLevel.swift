@@ -1,6 +1,7 @@
 /// How loud a frame is, as the audio level extension of RTP tells it (RFC 6464 section 3).
 package struct AudioLevel: Sendable, Hashable {
-    /// The level below which a frame never counts as voice: -50 dBov, at which a media node gives a speaker a free slot.
+    /// The level below which a frame never counts as voice: -50 dBov, at which a media node gives a speaker a free
+    /// slot.
     package static let quietestVoice = 50
     /// The level of digital silence.
     package static let silence = 127

@@ -26,7 +26,8 @@ package struct AudioMixer: Sendable {
     /// Makes a mixer that has heard silence.
     package init() {}
 
-    /// The sum of the inputs, of 960 samples; silence when there are none, after the last millisecond of the frame before.
+    /// The sum of the inputs, of 960 samples; silence when there are none, after the last millisecond of the frame
+    /// before.
     ///
     /// - Throws: `AudioMixerError` for too many inputs, or one of another length; nothing is mixed then.
     package mutating func mix(_ inputs: [Input]) throws(AudioMixerError) -> [Int16] {

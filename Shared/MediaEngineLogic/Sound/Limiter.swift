@@ -1,7 +1,7 @@
 /// Keeps a sum of sounds within 16 bits by lowering it before its peaks, and returning slowly after them.
 ///
-/// The output is 1 ms later than the input: within that time the gain falls in a straight line to what the coming peak needs. It rises
-/// again after the last peak, by 63 % in 50 ms. A sum that fits is not changed at all.
+/// The output is 1 ms later than the input: within that time the gain falls in a straight line to what the coming peak
+/// needs. It rises again after the last peak, by 63 % in 50 ms. A sum that fits is not changed at all.
 struct Limiter: Sendable {
     /// The samples by which the output is later: 1 ms at 48 kHz.
     static let lookAhead = 48

@@ -1,7 +1,8 @@
 /// How loud each user is, 0...255, for the volume reports of an app.
 ///
-/// The volume of a level of -60...0 dBov, the root mean square over the report's interval, is round(255 (60 + level) / 60), below
-/// that 0. A user whose volume has fallen to 0 is forgotten, so that only those who were heard lately are kept.
+/// The volume of a level of -60...0 dBov, the root mean square over the report's interval, is round(255 (60 + level) /
+/// 60), below that 0. A user whose volume has fallen to 0 is forgotten, so that only those who were heard lately are
+/// kept.
 package struct SpeakingVolumes: Sendable {
     /// The uid under which the local user is reported.
     package static let local: UInt32 = 0

@@ -1,11 +1,12 @@
 /// Judges whether somebody speaks, by the level alone: 9 dB above the noise, and for 200 ms after that.
 ///
-/// The noise is the least level lately: it falls at once with a quieter frame, and rises by 1 dB in a second, so that a steady hum
-/// becomes noise.
+/// The noise is the least level lately: it falls at once with a quieter frame, and rises by 1 dB in a second, so that a
+/// steady hum becomes noise.
 package struct VoiceActivity: Sendable {
     /// How far above the noise voice is, in decibels.
     package static let margin = 9.0
-    /// The frames of 20 ms that still count as voice after the last loud one: pauses between words are part of the speech.
+    /// The frames of 20 ms that still count as voice after the last loud one: pauses between words are part of the
+    /// speech.
     package static let hangover = 10
     /// By how much the noise rises with each frame, in decibels.
     static let rise = 0.02

@@ -1,7 +1,7 @@
 /// A span of time of the media engine, in whole microseconds; it may be negative.
 ///
-/// A type of our own, as the standard library's requires iOS 16 and macOS 13, and finer than the signaling client's, because
-/// the arrival of packets is judged in fractions of a millisecond.
+/// A type of our own, as the standard library's requires iOS 16 and macOS 13, and finer than the signaling client's,
+/// because the arrival of packets is judged in fractions of a millisecond.
 package struct MediaInterval: Sendable, Hashable, Comparable {
     /// The whole span in microseconds.
     package let microseconds: Int64

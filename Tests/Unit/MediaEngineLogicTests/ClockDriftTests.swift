@@ -13,7 +13,8 @@ import Testing
         var changes = 0
     }
 
-    /// Plays for that many minutes what comes from a clock that is faster by `partsPerMillion`; delays vary by `noise` samples.
+    /// Plays for that many minutes what comes from a clock that is faster by `partsPerMillion`; delays vary by `noise`
+    /// samples.
     private func run(partsPerMillion: Double, minutes: Int, noise: Double = 0, seed: UInt64 = 1) -> Outcome {
         var random = SeededGenerator(seed: seed)
         var drift = ClockDrift()
@@ -75,5 +76,49 @@ import Testing
         let lengths = (0..<3000).map { _ in drift.play(delay: 1200 + 3 * 960, addedFrames: 0) }
         #expect(lengths.filter { $0 != .unchanged }.count < 300)
         #expect(lengths.last == .unchanged && drift.difference == 0)
+    }
+
+    /// Plays for five minutes what a sender with a faster or slower clock sends; whether frames are stretched is the
+    /// caller's choice.
+    private func played(partsPerMillion: Double, isCorrected: Bool) -> (
+        counts: JitterBuffer.Counts, delays: ClosedRange<Int>
+    ) {
+        var buffer = JitterBuffer()
+        var drift = ClockDrift()
+        var samples: Int64 = 0
+        var next = 0
+        var delays: [Int] = []
+        while samples < 5 * 60 * 48_000 {
+            let now = MediaInstant(microseconds: samples * 125 / 6)
+            while true {
+                let arrival = MediaInstant(
+                    microseconds: Int64(Double(next) * 20_000 / (1 + partsPerMillion / 1_000_000)) + 35_000)
+                guard arrival <= now else { break }
+                let packet = AudioPacket(
+                    sequence: UInt16(truncatingIfNeeded: next), timestamp: UInt32(next * 960), speaker: 7,
+                    payload: [UInt8](repeating: 1, count: 80))
+                buffer.put(packet, arrival: arrival)
+                next += 1
+            }
+            _ = buffer.play(now: now)
+            guard let delay = buffer.delay(at: now) else {
+                samples += 960
+                continue
+            }
+            delays.append(Int(delay.milliseconds))
+            let added = buffer.counts.lengthened - buffer.counts.shortened - buffer.counts.hurried
+            let length = drift.play(delay: delay.milliseconds * 48, addedFrames: added)
+            samples += Int64(isCorrected ? length.samples : 960)
+        }
+        return (buffer.counts, (delays.min() ?? 0)...(delays.max() ?? 0))
+    }
+
+    @Test(arguments: [-200.0, 200]) func theJitterBufferKeepsItsDelay(partsPerMillion: Double) {
+        let corrected = played(partsPerMillion: partsPerMillion, isCorrected: true)
+        #expect(corrected.counts.concealed == 0 && corrected.counts.late == 0 && corrected.counts.streams == 1)
+        #expect(corrected.delays.upperBound - corrected.delays.lowerBound <= 12)
+        // What that mends: 60 ms in five minutes.
+        let uncorrected = played(partsPerMillion: partsPerMillion, isCorrected: false)
+        #expect(partsPerMillion < 0 ? uncorrected.counts.concealed > 0 : uncorrected.delays.upperBound > 50)
     }
 }

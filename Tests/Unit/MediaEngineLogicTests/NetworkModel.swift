@@ -1,6 +1,6 @@
 import MediaEngineLogic
 
-/// A network that loses, delays, reorders and repeats the packets of one sender: one each 20 ms, all the same in each run.
+/// A network that loses, delays, reorders and repeats the packets of one sender: one each 20 ms, the same in each run.
 struct NetworkModel {
     /// A packet that arrives.
     struct Delivery {
