@@ -322,7 +322,8 @@ let package = Package(
             unitTests("MediaLogic", ["SignalingProtocol"]),
             unitTests("MediaEngineLogic"),
             unitTests(
-                "MediaServer", ["CMediaNode", "CMediaPeer", "MediaLogic", "ServiceKit", "SignalingProtocol", "TestKit"]),
+                "MediaServer",
+                ["CMediaNode", "CMediaPeer", "MediaLogic", "ServiceKit", "SignalingProtocol", "TestKit", logging]),
             unitTests("WebhookClient", ["SignalingProtocol", nioCore, nioPosix]),
             unitTests("SIPBridgeLogic", ["SignalingProtocol"]),
             unitTests("SIPBridgeServer", ["SIPBridgeLogic", "PostgresStore", "SignalingProtocol", "TestKit"]),

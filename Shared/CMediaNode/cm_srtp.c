@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cm_bytes.h"
-#include "cm_seal.h"
+#include "cm_srtp.h"
 
 enum {
 	RTP_HEADER_SIZE = 12,
@@ -15,13 +15,11 @@ enum {
 };
 
 struct cm_srtp {
-	/* Of what is sent; else NULL, and what follows is used. */
-	struct cm_sealer *sealer;
 	srtp_t session;
 	struct cm_srtp_counts counts;
 	/* The SSRCs that the library has state for. */
-	uint32_t sources[CM_SRTP_RECEIVED_SOURCES];
-	unsigned source_count;
+	uint32_t sources[CM_SRTP_SENT_SOURCES];
+	unsigned source_count, source_limit;
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -32,7 +30,7 @@ static void initialize(void)
 	initialized = srtp_init();
 }
 
-static srtp_policy_t policy_of(enum cm_suite suite, uint8_t *key_and_salt)
+static srtp_policy_t policy_of(enum cm_suite suite, uint8_t *key_and_salt, bool is_sending)
 {
 	srtp_policy_t policy;
 
@@ -47,59 +45,46 @@ static srtp_policy_t policy_of(enum cm_suite suite, uint8_t *key_and_salt)
 		srtp_crypto_policy_set_rtcp_default(&policy.rtcp);
 		break;
 	}
-	policy.ssrc.type = ssrc_any_inbound;
+	policy.ssrc.type = is_sending ? ssrc_any_outbound : ssrc_any_inbound;
 	policy.key = key_and_salt;
 	policy.window_size = CM_SRTP_WINDOW;
+	/* A number that is sent twice with other content would reveal both (RFC 3711, section 9.1). */
+	policy.allow_repeat_tx = 0;
 	return policy;
-}
-
-/* Returns 0 or an errno. */
-static int make_session(srtp_t *session, enum cm_suite suite, const uint8_t *key_and_salt)
-{
-	uint8_t key[CM_KEY_AND_SALT_MAX];
-	srtp_policy_t policy;
-	srtp_err_status_t status;
-
-	pthread_once(&once, initialize);
-	if (initialized != srtp_err_status_ok)
-		return EINVAL;
-	memcpy(key, key_and_salt, cm_suite_size(suite));
-	policy = policy_of(suite, key);
-	status = srtp_create(session, &policy);
-	cm_forget(key, sizeof key);
-	if (status == srtp_err_status_ok)
-		return 0;
-	return status == srtp_err_status_alloc_fail ? ENOMEM : EINVAL;
 }
 
 int cm_srtp_make(struct cm_srtp **srtp, enum cm_suite suite, const uint8_t *key_and_salt, bool is_sending)
 {
-	struct cm_srtp *made = calloc(1, sizeof *made);
-	int error = 0;
+	uint8_t key[CM_KEY_AND_SALT_MAX];
+	struct cm_srtp *made = NULL;
+	srtp_policy_t policy;
+	srtp_err_status_t status;
 
 	*srtp = NULL;
+	pthread_once(&once, initialize);
+	if (initialized != srtp_err_status_ok)
+		return EINVAL;
+	made = calloc(1, sizeof *made);
 	if (!made)
 		return ENOMEM;
-	if (is_sending) {
-		made->sealer = cm_sealer_make(suite, key_and_salt);
-		error = made->sealer ? 0 : ENOMEM;
-	}
-	else
-		error = make_session(&made->session, suite, key_and_salt);
-	if (error)
+	made->source_limit = is_sending ? CM_SRTP_SENT_SOURCES : CM_SRTP_RECEIVED_SOURCES;
+	memcpy(key, key_and_salt, cm_suite_size(suite));
+	policy = policy_of(suite, key, is_sending);
+	status = srtp_create(&made->session, &policy);
+	cm_forget(key, sizeof key);
+	if (status != srtp_err_status_ok) {
 		free(made);
-	else
-		*srtp = made;
-	return error;
+		return status == srtp_err_status_alloc_fail ? ENOMEM : EINVAL;
+	}
+	*srtp = made;
+	return 0;
 }
 
 void cm_srtp_free(struct cm_srtp *srtp)
 {
 	if (!srtp)
 		return;
-	if (srtp->session)
-		srtp_dealloc(srtp->session);
-	cm_sealer_free(srtp->sealer);
+	srtp_dealloc(srtp->session);
 	free(srtp);
 }
 
@@ -125,7 +110,7 @@ static enum cm_srtp_verdict unprotect_with(
 		return CM_FORGED;
 	ssrc = cm_get32(packet + ssrc_offset);
 	is_known = has_source(srtp, ssrc);
-	if (!is_known && srtp->source_count == CM_SRTP_RECEIVED_SOURCES)
+	if (!is_known && srtp->source_count == srtp->source_limit)
 		return CM_TOO_MANY_SOURCES;
 	switch ((int)function(srtp->session, packet, &count)) {
 	case srtp_err_status_ok:
@@ -176,18 +161,35 @@ enum cm_srtp_verdict cm_srtp_unprotect_rtcp(struct cm_srtp *srtp, uint8_t *packe
 	return counted(srtp, unprotect_with(srtp, srtp_unprotect_rtcp, packet, size, 4));
 }
 
+static bool protect_with(
+	struct cm_srtp *srtp, transform_h *function, uint8_t *packet, size_t *size, size_t ssrc_offset)
+{
+	int count = (int)*size;
+	uint32_t ssrc = cm_get32(packet + ssrc_offset);
+	bool is_known = has_source(srtp, ssrc);
+
+	if (!is_known && srtp->source_count == srtp->source_limit)
+		return false;
+	if (function(srtp->session, packet, &count) != srtp_err_status_ok)
+		return false;
+	if (!is_known)
+		srtp->sources[srtp->source_count++] = ssrc;
+	*size = (size_t)count;
+	return true;
+}
+
 bool cm_srtp_protect(struct cm_srtp *srtp, uint8_t *packet, size_t *size, size_t capacity)
 {
 	if (*size < RTP_HEADER_SIZE || capacity > SIZE_MAX_PACKET || *size + CM_SRTP_OVERHEAD > capacity)
 		return false;
-	return cm_seal_packet(srtp->sealer, packet, size);
+	return protect_with(srtp, srtp_protect, packet, size, 8);
 }
 
 bool cm_srtp_protect_rtcp(struct cm_srtp *srtp, uint8_t *packet, size_t *size, size_t capacity)
 {
 	if (*size < RTCP_HEADER_SIZE || capacity > SIZE_MAX_PACKET || *size + CM_SRTP_OVERHEAD > capacity)
 		return false;
-	return cm_seal_report(srtp->sealer, packet, size);
+	return protect_with(srtp, srtp_protect_rtcp, packet, size, 4);
 }
 
 struct cm_srtp_counts cm_srtp_counts(const struct cm_srtp *srtp)

@@ -1,5 +1,4 @@
-/* SRTP and SRTCP of one participant in one direction. What comes by libsrtp2, which no other file knows; what is sent by cm_seal.c.
- * Sources: RFC 3711, 7714.
+/* SRTP and SRTCP of one participant in one direction. By libsrtp2, which no other file knows. Sources: RFC 3711, 7714.
  *
  * State changes only by authentic packets. Packets begin at a multiple of four bytes; they are changed in place. */
 #ifndef CM_SRTP_H

@@ -48,7 +48,8 @@ import Testing
 
     @Test func aParticipantTakesLittle() async {
         await #expect(processExitsWith: .success) {
-            for (isWeb, suite) in [(false, Suite.gcm), (true, .gcm), (false, .counter)] {
+            // 64 KiB with GCM, which is preferred wherever there is a choice; libsrtp has 24 KB more for CM with SHA1.
+            for (isWeb, suite, most) in [(false, Suite.gcm, 64), (true, .gcm, 64), (false, .counter, 84)] {
                 let channel = try Channel()
                 let callers = try (1...30).map {
                     try channel.join($0, channel: $0 / 8, isWeb: isWeb, suite: suite)
@@ -63,7 +64,7 @@ import Testing
                 for caller in callers { cm_node_remove(channel.node, caller.id) }
                 let size = (Int(before) - Int(cm_memory_used())) / callers.count
                 #expect(
-                    (10_000...64 * 1024).contains(size),
+                    (10_000...most * 1024).contains(size),
                     "\(size) bytes of a \(isWeb ? "page" : "engine"), \(suite)")
             }
         }

@@ -36,6 +36,12 @@ package struct MediaNodes: Sendable {
         nodes = nodes.filter { now - $0.value.seen <= Self.patience }
     }
 
+    /// The list could not be read: who was alive is believed in until it can be, and for as long afterwards as a node needs to list
+    /// itself again.
+    package mutating func isUnreadable(now: LocalTime) {
+        for id in nodes.keys { nodes[id]?.seen = now }
+    }
+
     /// A node has said that it drains, or is gone: it is passed over, whatever the list says until it is read again.
     package mutating func isLeaving(_ node: MediaNodeID) { nodes[node]?.isDraining = true }
 

@@ -40,7 +40,7 @@ extension GatewayShard {
             let living = try await MediaNodeList(connection: redis).living()
             mediaNodes.take(living.map { ($0.id, $0.record.load, $0.record.isDraining) }, now: .now)
         } catch {
-            // Those that were alive a moment ago are used.
+            mediaNodes.isUnreadable(now: .now)
             logger.warning("could not list the media nodes", metadata: ["error": "\(error)"])
         }
         let waiting = awaitingMediaNodes

@@ -51,6 +51,21 @@ import Testing
         #expect(nodes.node(for: try channel(), now: time(0)) == nil)
     }
 
+    @Test func nobodyIsForgottenWhileTheListCannotBeRead() throws {
+        var nodes = MediaNodes()
+        nodes.take(living(["a", "b"]), now: time(0))
+        let first = try #require(nodes.node(for: channel(), now: time(0)))
+        for second in stride(from: 2.0, through: 60, by: 2) {
+            nodes.isUnreadable(now: time(second))
+            #expect(nodes.node(for: try channel(), now: time(second)) == first)
+        }
+        // Redis came back empty, and only one has listed itself yet.
+        nodes.take(living(["a", "b"].filter { $0 != first.rawValue }), now: time(61))
+        #expect(nodes.node(for: try channel(), now: time(61)) == first)
+        nodes.take(living(["a", "b"]), now: time(62))
+        #expect(nodes.node(for: try channel(), now: time(62)) == first)
+    }
+
     @Test func whoIsLeavingIsPassedOverAtOnce() throws {
         var nodes = MediaNodes()
         nodes.take(living(["a", "b"]), now: time(0))
