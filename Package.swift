@@ -274,7 +274,7 @@ let package = Package(
             "Webhooks", folder: "Webhooks",
             server: ["RedisStore", "PostgresStore", "ClusterService", "WebhookClient"])
         + service(
-            "Media", folder: "Media", logic: ["ClusterState"],
+            "Media", folder: "Media",
             server: ["CMedia", "CMediaNode", "RedisStore", "ClusterService", "SignalingTokens", deques])
         + [
             unitTests("SignalingProtocol"),

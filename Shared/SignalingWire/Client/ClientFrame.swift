@@ -12,8 +12,8 @@ package enum ClientFrame: Equatable, Sendable {
     case call(CallRequest)
     /// Opens the socket for media calls, without a session.
     case mediaHello(MediaHello)
-    /// Calls a media function.
-    case media(MediaRequest)
+    /// Calls a media function. Indirect, because its arguments are large, and each frame would take up their space.
+    indirect case media(MediaRequest)
 
     /// Reads a frame.
     /// - Parameter line: the line of the connection's session, which calls must carry; empty before login.

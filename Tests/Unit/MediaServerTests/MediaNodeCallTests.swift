@@ -140,6 +140,21 @@ import Testing
         #expect(served.restarted.isEmpty)
     }
 
+    @Test func aRestartThatFailsChangesNothing() async throws {
+        let node = served.node()
+        let anna = try await node.join("anna", uid: 1)
+        try await node.join("bert", uid: 2)
+        _ = served.told()
+        served.fail(12)
+        await #expect(throws: MediaRefusal.refused) { try await restart(node, "anna", anna.secret, gateway: 1) }
+        served.fail(0)
+        // It is bound to the gateway that had it.
+        try await mute(node, "bert", MediaMute(audio: true))
+        #expect(served.told() == ["gateway-1 anna: state 2 1 n1000003"])
+        _ = try await restart(node, "anna", anna.secret, gateway: 1)
+        #expect(served.restarted.count == 2)
+    }
+
     // MARK: - Keys
 
     private func node(withKeysFor seconds: Int64) async throws -> MediaNode {

@@ -8,7 +8,7 @@ internal import Synchronization
 final class MediaLoop: SerialExecutor {
     private struct Queue {
         var jobs: [UnownedJob] = []
-        /// The loop, to be woken; nil after its end.
+        /// The loop, to be woken; nil after its end. `cm_node_wake`, the only use of it here, may be called on any thread.
         nonisolated(unsafe) var node: OpaquePointer?
     }
 

@@ -35,15 +35,14 @@ extension MediaNode {
         guard rate.take(now: surroundings.now()) else { throw .rateLimited }
         let path = try surroundings.planner.path(for: command.transport, of: pid, keeping: participant.kept)
         let answer = MediaRestarted(keyUID: participant.keyUID, transport: path.answer)
-        update(pid) { participant in
-            participant.asker = asker
-            participant.lastRestart = (id, answer)
-        }
+        // Remembered before the loop has done it, because the command may be delivered again meanwhile.
+        update(pid) { $0.lastRestart = (id, answer) }
         guard await surroundings.paths.restart(participant.id, path.restart) == 0 else {
             update(pid) { $0.lastRestart = nil }
             // The participant may have ended meanwhile.
             throw participants[pid] == nil ? .unknownParticipant : .refused
         }
+        update(pid) { $0.asker = asker }
         return answer
     }
 
