@@ -209,12 +209,4 @@ extension SignalingReason {
 extension SignalingReason {
     /// A part of the key to be made has the wrong length.
     package static let invalidKeyParts = Self(rawValue: "invalid_key_parts")
-    /// The app requires a dynamic key, and there was none.
-    package static let keyRequired = Self(rawValue: "key_required")
-    /// The text is not a dynamic key.
-    package static let malformedKey = Self(rawValue: "malformed_key")
-    /// The key was not made for this app, channel, user and service.
-    package static let wrongKey = Self(rawValue: "wrong_key")
-    /// The key has expired.
-    package static let keyExpired = Self(rawValue: "key_expired")
 }

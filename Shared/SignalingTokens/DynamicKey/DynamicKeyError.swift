@@ -1,5 +1,3 @@
-package import SignalingProtocol
-
 /// Why a dynamic key admits nobody.
 package enum DynamicKeyError: Error, Equatable, Sendable, CaseIterable {
     /// The app requires a key, and there was none.
@@ -10,22 +8,4 @@ package enum DynamicKeyError: Error, Equatable, Sendable, CaseIterable {
     case wrong
     /// The key is genuine, but was not used in time, or its service has ended.
     case expired
-
-    /// The code of the media SDK's documents: 109 when a new key of the same kind would help, else 110.
-    package var code: Int {
-        switch self {
-        case .required, .malformed, .wrong: 110
-        case .expired: 109
-        }
-    }
-
-    /// The reason as a word for programs.
-    package var reason: SignalingReason {
-        switch self {
-        case .required: .keyRequired
-        case .malformed: .malformedKey
-        case .wrong: .wrongKey
-        case .expired: .keyExpired
-        }
-    }
 }
