@@ -30,6 +30,8 @@ let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", packa
 let nioHTTPTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let deques: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 
 /// The three targets of a service, in one folder: Logic decides without I/O, Server does the I/O, Main is the entry point.
 func service(
@@ -123,7 +125,10 @@ let package = Package(
         .executable(name: "heliographctl", targets: ["Control"]),
         .executable(name: "client-echo", targets: ["ClientEcho"]),
         .library(name: "SignalingClient", targets: ["SignalingClient"]),
+        .executable(name: "media-call", targets: ["MediaCall"]),
         .library(name: "AgoraSigKit", targets: ["AgoraSigKit"]),
+        .library(name: "MediaClient", targets: ["MediaClient"]),
+        .library(name: "AgoraRtcEngineKit", targets: ["AgoraRtcEngineKit"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -136,11 +141,14 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
+        // Only for the media clients: SRTP where no library of the system can be linked.
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     ],
     targets: [
         .systemLibrary(name: "CHiredis", path: "Shared/CHiredis"),
         .systemLibrary(name: "CPostgres", path: "Shared/CPostgres"),
         .systemLibrary(name: "CCrypto", path: "Shared/CCrypto"),
+        .systemLibrary(name: "COpus", path: "Shared/COpus"),
         .target(
             name: "CRe", path: "Shared/CRe",
             cSettings: libreSettings,
@@ -215,6 +223,21 @@ let package = Package(
             path: "Shared/ClusterService", swiftSettings: strict),
         // What the client's media engine decides, without sockets, devices, codecs and clocks.
         .target(name: "MediaEngineLogic", path: "Shared/MediaEngineLogic", swiftSettings: strict),
+        .target(name: "CAudioRing", path: "Shared/CAudioRing"),
+        .target(
+            name: "MediaClient",
+            dependencies: [
+                "CAudioRing", "CMedia", "COpus", "MediaEngineLogic", "SignalingClient", "SignalingProtocol",
+                "SignalingWire",
+                nioCore, nioConcurrency, nioPosix, crypto, cryptoExtras,
+            ],
+            path: "Shared/MediaClient", swiftSettings: strict),
+        .target(name: "CAgoraRtcCodes", path: "Shared/CAgoraRtcCodes"),
+        .target(
+            name: "AgoraRtcEngineKit",
+            // Like AgoraSigKit it shows Foundation to its apps; MediaClient does without.
+            dependencies: ["CAgoraRtcCodes", "MediaClient", "SignalingClient", "SignalingProtocol", nioConcurrency],
+            path: "Shared/AgoraRtcEngineKit", swiftSettings: strict),
         .executableTarget(
             name: "Control",
             dependencies: [
@@ -322,6 +345,13 @@ let package = Package(
             unitTests("MediaLogic", ["SignalingProtocol"]),
             unitTests("MediaEngineLogic"),
             unitTests(
+                "MediaClient",
+                [
+                    "CAudioRing", "MediaEngineLogic", "SignalingClient", "SignalingProtocol", "SignalingWire", nioCore,
+                    nioConcurrency,
+                ]),
+            unitTests("AgoraRtcEngineKit", ["CAgoraRtcCodes", "MediaClient", "SignalingClient", nioConcurrency]),
+            unitTests(
                 "MediaServer",
                 ["CMediaNode", "CMediaPeer", "MediaLogic", "ServiceKit", "SignalingProtocol", "TestKit", logging]),
             unitTests("WebhookClient", ["SignalingProtocol", nioCore, nioPosix]),
@@ -335,6 +365,10 @@ let package = Package(
             .executableTarget(
                 name: "ClientEcho", dependencies: ["SignalingClient"], path: "Tests/Clients/Echo", swiftSettings: strict
             ),
+            // Joins a media channel, talks from a file and records what it hears: an example, and a participant for tests.
+            .executableTarget(
+                name: "MediaCall", dependencies: ["MediaClient", "SignalingClient"], path: "Examples/MediaCall",
+                swiftSettings: strict),
             .testTarget(
                 name: "ClientTests",
                 dependencies: [

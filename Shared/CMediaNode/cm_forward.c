@@ -222,6 +222,7 @@ static void begin_reception(struct cm_participant *sender)
 		sender->counts.audio_received += reception->received;
 	}
 	*reception = (struct cm_reception){0};
+	sender->audio.expected_counted = sender->audio.lost_counted = 0;
 }
 
 void cm_forward_forget(struct cm_participant *sender)
@@ -378,11 +379,12 @@ static void read_block(struct cm_participant *receiver, const struct cm_report_b
 	unsigned index;
 
 	for (index = 0; index < receiver->settings.slot_count; index++) {
-		const struct cm_audio_slot *slot = receiver->slots + index;
+		struct cm_audio_slot *slot = receiver->slots + index;
 
 		if (slot->slot.ssrc != block->ssrc)
 			continue;
 		receiver->counts.fraction_lost = block->fraction_lost;
+		cm_quality_downlink(receiver, slot, block);
 		if (!slot->has_report || block->last_report != slot->reported_middle)
 			return;
 		since = now - slot->reported;
@@ -497,6 +499,7 @@ static void put_receiver_report(struct cm_participant *sender, struct cm_rtcp_wr
 		return;
 	audio->has_news = false;
 	cm_reception_report(&audio->reception, &block);
+	cm_quality_uplink(sender);
 	if (audio->has_report) {
 		block.last_report = (uint32_t)(audio->report.ntp >> 16);
 		block.delay = short_time(sender->node->now - audio->reported);

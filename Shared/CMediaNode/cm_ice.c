@@ -141,8 +141,10 @@ static void end_restart(struct cm_participant *participant, int index)
 	cm_srtp_free(participant->out);
 	participant->out = participant->next_out;
 	participant->next_out = NULL;
-	for (slot = 0; slot < participant->settings.slot_count; slot++)
+	for (slot = 0; slot < participant->settings.slot_count; slot++) {
 		cm_slot_renew(&participant->slots[slot].slot);
+		cm_quality_renew(participant->slots + slot);
+	}
 }
 
 /* Checks */

@@ -157,9 +157,11 @@ static bool prepare_slots(struct cm_participant *participant)
 	if (getrandom(random, sizeof random, 0) != sizeof random)
 		return false;
 	cm_selection_init(&participant->selection, settings->slot_count);
-	for (index = 0; index < settings->slot_count; index++)
+	for (index = 0; index < settings->slot_count; index++) {
 		cm_slot_init(
 			&participant->slots[index].slot, settings->slots[index].ssrc, 0, CM_OPUS_RATE, true, random[index]);
+		cm_quality_begin(participant->slots + index);
+	}
 	cm_participant_format(participant);
 	return true;
 }

@@ -49,6 +49,21 @@ struct cm_audio {
 	bool has_report;
 	struct cm_sender_report report;
 	uint64_t reported;
+	/* Those of the reception that are in the node's counts. */
+	uint64_t expected_counted, lost_counted;
+};
+
+/* What the receiver of a slot has told of it. */
+struct cm_told {
+	/* The last number that it knows, and the packets that it was sent until then. */
+	uint16_t sequence;
+	uint64_t packets;
+	/* The packets that did not come, by its count, in which are those that were not sent. */
+	int32_t lost;
+	/* Of those that were sent: above the node's count, or below it when they came late. */
+	int64_t missed;
+	/* Its count may have begun anew. */
+	bool is_renewed;
 };
 
 struct cm_audio_slot {
@@ -58,6 +73,7 @@ struct cm_audio_slot {
 	bool has_report;
 	uint64_t reported;
 	uint32_t reported_ssrc, reported_middle;
+	struct cm_told told;
 };
 
 /* What came within the present second. */
@@ -215,5 +231,14 @@ void cm_forward_silence(struct cm_participant *participant);
 void cm_forward_deafen(struct cm_participant *participant);
 /* Its audio is of another source from now on. */
 void cm_forward_forget(struct cm_participant *participant);
+
+/* cm_quality.c */
+/* How its audio has come since the last call: with each receiver report that is sent to it. */
+void cm_quality_uplink(struct cm_participant *participant);
+/* After cm_slot_init, and after cm_slot_renew. */
+void cm_quality_begin(struct cm_audio_slot *slot);
+void cm_quality_renew(struct cm_audio_slot *slot);
+/* What it says of a slot. */
+void cm_quality_downlink(struct cm_participant *participant, struct cm_audio_slot *slot, const struct cm_report_block *block);
 
 #endif

@@ -62,10 +62,13 @@ package struct HistogramSet<Value: RawRepresentable<String> & CaseIterable & Has
 
     /// Declares the histograms.
     /// - Parameter label: the label whose values are those of `Value`.
-    package init(_ name: String, _ help: String, label: String, in registry: MetricRegistry = .process) {
+    package init(
+        _ name: String, _ help: String, _ buckets: Histogram.Buckets = .latencies, label: String,
+        in registry: MetricRegistry = .process
+    ) {
         histograms = Dictionary(
             uniqueKeysWithValues: Value.allCases.map {
-                ($0, Histogram(name, help, labels: [label: $0.rawValue], in: registry))
+                ($0, Histogram(name, help, buckets, labels: [label: $0.rawValue], in: registry))
             })
     }
 

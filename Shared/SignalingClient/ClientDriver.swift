@@ -105,16 +105,9 @@ final class ClientDriver {
 
     private func discover(_ channel: String?, _ attempt: Int) {
         guard case .discovery(let texts) = configuration.source else { return }
-        ask(texts.compactMap { try? DiscoveryURL($0) }.shuffled()[...], channel, attempt)
-    }
-
-    /// Asks one URL after another until one answers.
-    private func ask(_ urls: ArraySlice<DiscoveryURL>, _ channel: String?, _ attempt: Int) {
-        guard let url = urls.first else { return handle(.discovered([], attempt: attempt)) }
-        let asking = DiscoveryRequest.ask(url, app: configuration.app, channel: channel, over: bootstrap)
-        asking.assumeIsolated().whenSuccess { [self] found in
-            guard found.isEmpty else { return handle(.discovered(found, attempt: attempt)) }
-            ask(urls.dropFirst(), channel, attempt)
+        bootstrap.discover(texts, app: configuration.app, channel: channel).assumeIsolated().whenSuccess {
+            [self] found in
+            handle(.discovered(found, attempt: attempt))
         }
     }
 

@@ -10,26 +10,26 @@ public struct SignalingEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = SignalingEvent
 
-    let queue: EventQueue
+    let queue: EventQueue<SignalingEvent>
 
     /// Starts taking events.
     public func makeAsyncIterator() -> Iterator { Iterator(queue: queue) }
 
     /// Takes one event after another.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
-        let queue: EventQueue
+        let queue: EventQueue<SignalingEvent>
 
         /// The next event; nil after the last one, and when the task is cancelled.
         public mutating func next() async -> SignalingEvent? { await queue.next() }
     }
 }
 
-/// The events between the event loop and the consumer. The driver bounds their number by pausing its reads.
-final class EventQueue: Sendable {
-    private typealias Consumer = CheckedContinuation<SignalingEvent?, Never>
+/// The events between the event loop and the consumer. Whoever appends bounds their number.
+package final class EventQueue<Event: Sendable>: Sendable {
+    private typealias Consumer = CheckedContinuation<Event?, Never>
 
     private struct State {
-        var events: Deque<SignalingEvent> = []
+        var events: Deque<Event> = []
         var isFinished = false
         var consumer: Consumer?
         /// The number of events that were taken but not reported to the driver yet.
@@ -46,15 +46,22 @@ final class EventQueue: Sendable {
     /// The number of taken events that are reported together.
     private let batch: Int
 
-    /// - Parameter bound: the driver's bound; taken events are reported in batches of at most a quarter of it.
-    init(bound: Int) { batch = max(1, min(32, bound / 4)) }
+    /// - Parameter bound: the most events that wait; taken events are reported in batches of at most a quarter of it.
+    package init(bound: Int) { batch = max(1, min(32, bound / 4)) }
 
     /// Sets a callback that is called when events have been taken, until the last event has arrived.
-    func whenTaken(_ callback: @escaping @Sendable (Int) -> Void) { state.withLockedValue { $0.onTaken = callback } }
+    package func whenTaken(_ callback: @escaping @Sendable (Int) -> Void) {
+        state.withLockedValue { $0.onTaken = callback }
+    }
 
-    func append(_ event: SignalingEvent) {
+    /// The events that wait.
+    package var count: Int { state.withLockedValue { $0.events.count } }
+
+    /// Appends an event.
+    /// - Parameter isLast: whether no further one follows.
+    package func append(_ event: Event, isLast: Bool) {
         let consumer = state.withLockedValue { state -> Consumer? in
-            if event.isLast {
+            if isLast {
                 state.isFinished = true
                 state.onTaken = nil
             }
@@ -67,7 +74,8 @@ final class EventQueue: Sendable {
         reportTaken()
     }
 
-    func next() async -> SignalingEvent? {
+    /// The next event; nil after the last one, and when the task is cancelled.
+    package func next() async -> Event? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { wait($0) }
         } onCancel: {
@@ -76,7 +84,7 @@ final class EventQueue: Sendable {
     }
 
     private func wait(_ continuation: Consumer) {
-        let (event, isDone, earlier) = state.withLockedValue { state -> (SignalingEvent?, Bool, Consumer?) in
+        let (event, isDone, earlier) = state.withLockedValue { state -> (Event?, Bool, Consumer?) in
             if let event = state.events.popFirst() { return (event, true, nil) }
             // Checked while holding the lock: a later cancellation finds the waiting consumer.
             if state.isFinished || Task.isCancelled { return (nil, true, nil) }

@@ -1,20 +1,22 @@
 internal import NIOConcurrencyHelpers
-internal import SignalingProtocol
 
 /// A result that arrives once and is awaited once, in either order.
-final class OneTimeResult<Value: Sendable>: Sendable {
-    private typealias Waiter = CheckedContinuation<Result<Value, SignalingError>, Never>
+package final class OneTimeResult<Value: Sendable, Failure: Error>: Sendable {
+    private typealias Waiter = CheckedContinuation<Result<Value, Failure>, Never>
 
     private enum State {
         case empty
         case waiting(Waiter)
-        case finished(Result<Value, SignalingError>)
+        case finished(Result<Value, Failure>)
     }
 
     private let state = NIOLockedValueBox(State.empty)
 
+    /// Makes one that waits.
+    package init() {}
+
     /// Sets the result; a second one is ignored.
-    func finish(_ result: Result<Value, SignalingError>) {
+    package func finish(_ result: Result<Value, Failure>) {
         let waiter = state.withLockedValue { state -> Waiter? in
             switch state {
             case .empty:
@@ -32,10 +34,10 @@ final class OneTimeResult<Value: Sendable>: Sendable {
     /// Waits for the result.
     /// - Parameter cancel: called when the task is cancelled; the result must still arrive.
     /// - Throws: the result's error.
-    func value(cancel: @escaping @Sendable () -> Void) async throws(SignalingError) -> Value {
+    package func value(cancel: @escaping @Sendable () -> Void) async throws(Failure) -> Value {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { (waiter: Waiter) in
-                let finished = state.withLockedValue { state -> Result<Value, SignalingError>? in
+                let finished = state.withLockedValue { state -> Result<Value, Failure>? in
                     if case .finished(let result) = state { return result }
                     state = .waiting(waiter)
                     return nil

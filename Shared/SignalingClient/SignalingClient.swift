@@ -25,7 +25,7 @@ public actor SignalingClient {
     public nonisolated let uid: UInt32
     private nonisolated let handle: ClientHandle
 
-    private init(handle: ClientHandle, queue: EventQueue, uid: UInt32) {
+    private init(handle: ClientHandle, queue: EventQueue<SignalingEvent>, uid: UInt32) {
         self.handle = handle
         self.uid = uid
         events = SignalingEvents(queue: queue)
@@ -39,15 +39,15 @@ public actor SignalingClient {
     /// - Throws: `SignalingError` with a code from 201 to 209: `loginTokenWrong`, `loginNetwork`, `loginCancelled`...;
     ///   or `failed` when the cluster could not decide on the login within that time.
     public static func connect(_ configuration: ClientConfiguration) async throws(SignalingError) -> SignalingClient {
-        let queue = EventQueue(bound: configuration.eventBound)
-        let login = OneTimeResult<UInt32>()
+        let queue = EventQueue<SignalingEvent>(bound: configuration.eventBound)
+        let login = OneTimeResult<UInt32, SignalingError>()
         let handle = ClientHandle(configuration: configuration) { event in
             switch event {
             case .loggedIn(let uid): login.finish(.success(uid))
             case .loginFailed(let error): login.finish(.failure(error))
             default: break
             }
-            queue.append(event)
+            queue.append(event, isLast: event.isLast)
         }
         queue.whenTaken { handle.consumed($0) }
         handle.start()
@@ -99,7 +99,7 @@ public actor SignalingClient {
     /// - Throws: the gateway's refusal; or the client's own `cancelled`, `interrupted`, `timeout`, `queue_full` or
     ///   `logged_out`.
     func call(_ function: String, _ arguments: [JSONMember]) async throws(SignalingError) -> JSONValue {
-        let answer = OneTimeResult<JSONValue>()
+        let answer = OneTimeResult<JSONValue, SignalingError>()
         let ticket = handle.call(function, arguments) { answer.finish($0) }
         return try await answer.value { [handle] in handle.cancel(ticket) }
     }

@@ -4,16 +4,23 @@ What they say must be clear for one second within CLEAR_SECONDS (`hearing.py` sa
 """
 
 import statistics
+import time
 from contextlib import AsyncExitStack
 
 import pytest
 from hearing import hears_right
+from media_page import MediaPage
+from node_metrics import Drops
+from rough_network import node_of, rough_network
 from stack_control import unique
 from tone import TONES
+from waiting import before_next_try, eventually
 
 JOINS = 20
 # From the request to join until the page is connected, in milliseconds: on a machine that does other things, and on one that does not.
 BUSY_MS, QUIET_MS = 1000, 50
+# A page that does not know of a new address checks its path each 2.5 s, and is heard from there on.
+MOVE_SECONDS = 3
 
 
 async def test_pages_hear_each_other(stack, visit):
@@ -38,6 +45,38 @@ async def test_pages_and_engines_hear_each_other(stack, media, visit):
             await hears_right(one, [other for other in all_three if other is not one])
         for engine in (bob, cyd):
             assert (engine.path.gaps, engine.path.repeats) == (0, 0), "packets are missing, or came twice"
+
+
+async def test_a_page_may_change_its_address(stack, media, visit):
+    """A router on its way gives it another one, of which the page knows nothing: its next check moves both directions."""
+    async with rough_network(node_of(stack), 7) as network, media as cast, visit(TONES[0]) as page:
+        channel = unique("pages")
+        bob = await cast.engine(channel, TONES[1])
+        await page.join(stack.gateways[0], stack.open_app, channel, through=network.address)
+        await eventually(lambda: page.uid in bob.path.voices, "the engine hears the page")
+        assert await longest_pause(page, 0.5) < MOVE_SECONDS / 3
+        drops, moved = await Drops.now(stack), time.monotonic()
+        await network.move()
+        pause = await longest_pause(page, MOVE_SECONDS + 0.5)
+        there = bob.path.voices[page.uid].longest_pause(moved - 0.1)
+        print(f"after a change of address, the page heard nothing for {pause:.2f} s, and was not heard for {there:.2f} s")
+        assert there < MOVE_SECONDS and pause < MOVE_SECONDS
+        assert await drops.more("stranger") > 0, "its address was known before"
+        assert await page.page.evaluate("states") == ["connecting", "connected"]
+        assert [event.type for event in bob.told("joined", "left", "state")] == ["joined"]
+        assert [event["t"] for event in await page.told("joined", "left", "state", "gone", "moved")] == []
+
+
+async def longest_pause(page: MediaPage, seconds: float) -> float:
+    """The longest time without a packet to the page within the next seconds."""
+    began = last = time.monotonic()
+    longest, received = 0.0, await page.received()
+    while time.monotonic() < began + seconds:
+        await before_next_try(0.05)
+        if (count := await page.received()) > received:
+            last, received = time.monotonic(), count
+        longest = max(longest, time.monotonic() - last)
+    return longest
 
 
 async def join_times(stack, visit, count: int) -> list[tuple[float, float]]:

@@ -14,7 +14,7 @@ final class AgoraIdentity: Sendable {
     /// A login's configuration; nil when no address of the cluster is set.
     /// - Parameter app: the login's own app id; empty for ``app``.
     func configuration(app: String, account: String, token: String) -> ClientConfiguration? {
-        ClusterLocation.current.map { source in
+        ClusterLocation.ofApp.map { source in
             ClientConfiguration(
                 app: app.isEmpty ? self.app : app, account: account, token: token, source: source)
         }

@@ -214,6 +214,14 @@ enum cm_drop {
 	CM_DROP_COUNT,
 };
 
+/* How audio fares on one way between node and participants. */
+struct cm_way_counts {
+	/* Packets, by their numbers. Those that are too late are lost until they come, and then make up for the next one that is. */
+	uint64_t audio_expected, audio_lost;
+	/* The jitter of RFC 3550, once for each receiver report: how many were within the limits of cm_node_delay_limit; their sum. */
+	uint64_t jitters[CM_DELAY_BUCKETS], jitter_sum;
+};
+
 struct cm_node_counts {
 	unsigned participants, channels;
 	uint64_t packets_received, bytes_received, packets_sent, bytes_sent;
@@ -228,6 +236,8 @@ struct cm_node_counts {
 	/* From the arrival of a packet in the kernel until it was sent to the last receiver: how many were within the limits of
 	 * cm_node_delay_limit, the last one without a limit; their sum. */
 	uint64_t delays[CM_DELAY_BUCKETS], delay_sum;
+	/* To the node, as it receives; and from it, as receivers report: without what has not come to the node, which they miss too. */
+	struct cm_way_counts uplink, downlink;
 	/* How late ticks were. */
 	uint64_t ticks, lag_sum, lag_max;
 };

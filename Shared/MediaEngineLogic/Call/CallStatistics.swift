@@ -122,9 +122,9 @@ package struct CallStatistics: Sendable {
     /// jitter buffer, and the frames in devices and codecs.
     package mutating func setDelay(_ delay: MediaInterval, uid: UInt32) { users[uid]?.delay = delay }
 
-    /// The report that is due at that time; nil before `nextReport`.
-    package mutating func report(at now: MediaInstant) -> Report? {
-        guard now >= nextReport else { return nil }
+    /// The report that is due at that time; nil before `nextReport`, unless it is the last one, at the end of the call.
+    package mutating func report(at now: MediaInstant, isLast: Bool = false) -> Report? {
+        guard now >= nextReport || isLast else { return nil }
         let span = (now - last.time).seconds
         // Reports are a second apart at least, so that rounded durations differ.
         let duration = Int((now - joined).seconds.rounded())

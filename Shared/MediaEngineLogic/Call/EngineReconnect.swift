@@ -68,6 +68,8 @@ package struct EngineReconnect<Node: Hashable & Sendable>: Sendable {
     private var state = State.idle
     private var node: Node?
     private var avoided = AvoidedNodes<Node>()
+    /// Whether the node has forgotten the participant, so that only another join helps.
+    private var isGone = false
 
     /// Makes an engine that is in no channel.
     package init() {}
@@ -93,7 +95,22 @@ package struct EngineReconnect<Node: Hashable & Sendable>: Sendable {
     package mutating func leave() { state = .ended }
 
     /// The attempt was answered with a path to that node; it succeeds with the first packet.
-    package mutating func answered(by node: Node) { self.node = node }
+    package mutating func answered(by node: Node) {
+        self.node = node
+        isGone = false
+    }
+
+    /// The server has said that the participant is over, although the app has not left: it joins anew at once.
+    package mutating func participantGone(now: MediaInstant) -> [Action] {
+        guard case .connected = state else {
+            isGone = true
+            return []
+        }
+        isGone = true
+        let search = Search(step: .running(since: now), pause: RetryPause(since: now))
+        state = .searching(latest: now, told: nil, search)
+        return [.join(avoid: avoided.nodes(now: now))]
+    }
 
     /// An authentic packet came from the server.
     package mutating func receive(now: MediaInstant) -> [Action] {
@@ -163,7 +180,7 @@ package struct EngineReconnect<Node: Hashable & Sendable>: Sendable {
 
     private mutating func attempt(latest: MediaInstant, now: MediaInstant) -> Action {
         let avoid = avoided.nodes(now: now)
-        return now - latest < Self.drop ? .restart(avoid: avoid) : .join(avoid: avoid)
+        return now - latest < Self.drop && !isGone ? .restart(avoid: avoid) : .join(avoid: avoid)
     }
 
     /// The search after that time, and whether an attempt begins.

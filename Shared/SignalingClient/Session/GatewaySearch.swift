@@ -1,9 +1,9 @@
 internal import SignalingProtocol
 
 /// Decides which gateway to try next, after which pause, and when to give up.
-struct GatewaySearch {
+package struct GatewaySearch {
     /// The number of the current attempt to connect. Reports of earlier attempts are recognised by it and ignored.
-    private(set) var attempt = 0
+    package private(set) var attempt = 0
     /// The gateways known from discovery or from the app.
     private var endpoints: [GatewayEndpoint] = []
     /// Whether they are to be tried in their order, because discovery was asked for those at which a channel's members
@@ -12,17 +12,20 @@ struct GatewaySearch {
     /// The attempt at which each gateway was tried last, in this series.
     private var tried: [GatewayEndpoint: Int] = [:]
     /// The gateway in use, or the last one that was tried.
-    private(set) var current: GatewayEndpoint?
+    package private(set) var current: GatewayEndpoint?
     /// When the current series of attempts began, in ms.
-    private(set) var since: Int64 = 0
+    package private(set) var since: Int64 = 0
     /// The number of failed attempts in this series.
     private(set) var failures = 0
     /// The last answer in this series with which the cluster could not decide on a login; reported to the app if the
     /// series fails.
     var lastRefusal: SignalingError?
 
+    /// Knows no gateway yet.
+    package init() {}
+
     /// Begins a series of attempts to log in or to resume.
-    mutating func begin(now: Int64) {
+    package mutating func begin(now: Int64) {
         since = now
         failures = 0
         // The gateway whose connection was lost is not the first choice.
@@ -30,24 +33,24 @@ struct GatewaySearch {
     }
 
     /// Gives up the current attempt; its reports are ignored from now on.
-    mutating func abandonAttempt() { attempt += 1 }
+    package mutating func abandonAttempt() { attempt += 1 }
 
     /// Begins the next attempt and returns its number.
-    mutating func nextAttempt() -> Int {
+    package mutating func nextAttempt() -> Int {
         attempt += 1
         return attempt
     }
 
     /// Stores what discovery found. After an empty result, the gateways found before are kept.
     /// - Parameter isOrdered: whether they are to be tried in their order.
-    mutating func found(_ endpoints: [GatewayEndpoint], isOrdered: Bool) {
+    package mutating func found(_ endpoints: [GatewayEndpoint], isOrdered: Bool) {
         guard !endpoints.isEmpty else { return }
         self.endpoints = endpoints
         self.isOrdered = isOrdered
     }
 
     /// Chooses a gateway; nil when none is known.
-    mutating func choose(_ chance: (ClosedRange<Int64>) -> Int64) -> GatewayEndpoint? {
+    package mutating func choose(_ chance: (ClosedRange<Int64>) -> Int64) -> GatewayEndpoint? {
         guard let chosen = isOrdered ? firstUntried : other(chance) else { return nil }
         current = chosen
         tried[chosen] = attempt
@@ -70,7 +73,7 @@ struct GatewaySearch {
 
     /// Records that the attempt failed.
     /// - Returns: the pause before the next one, in ms: random, below a bound that doubles each time.
-    mutating func failed(_ timing: ClientTiming, _ chance: (ClosedRange<Int64>) -> Int64) -> Int64 {
+    package mutating func failed(_ timing: ClientTiming, _ chance: (ClosedRange<Int64>) -> Int64) -> Int64 {
         failures += 1
         abandonAttempt()
         let doubled = timing.backOff.milliseconds << Int64(min(failures - 1, 20))

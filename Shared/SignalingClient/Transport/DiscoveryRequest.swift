@@ -1,6 +1,26 @@
-internal import NIOCore
+package import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+
+extension LinkBootstrap {
+    /// Asks one discovery URL after another, in random order, until one answers.
+    /// - Parameters:
+    ///   - texts: the URLs; what is none is left out.
+    ///   - channel: the channel at whose gateways the client wants to be; nil for any gateway.
+    /// - Returns: the gateways; none when no URL has a usable answer.
+    package func discover(_ texts: [String], app: String, channel: String?) -> EventLoopFuture<[GatewayEndpoint]> {
+        ask(texts.compactMap { try? DiscoveryURL($0) }.shuffled()[...], app, channel)
+    }
+
+    private func ask(
+        _ urls: ArraySlice<DiscoveryURL>, _ app: String, _ channel: String?
+    ) -> EventLoopFuture<[GatewayEndpoint]> {
+        guard let url = urls.first else { return eventLoop.makeSucceededFuture([]) }
+        return DiscoveryRequest.ask(url, app: app, channel: channel, over: self).flatMap { found in
+            found.isEmpty ? ask(urls.dropFirst(), app, channel) : eventLoop.makeSucceededFuture(found)
+        }
+    }
+}
 
 /// A request to one discovery URL. Bound to its event loop.
 final class DiscoveryRequest: ChannelInboundHandler {

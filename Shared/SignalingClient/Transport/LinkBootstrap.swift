@@ -1,20 +1,29 @@
-internal import NIOCore
+package import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
 internal import NIOWebSocket
 
 /// Opens WebSocket connections.
-struct LinkBootstrap: Sendable {
+package struct LinkBootstrap: Sendable {
     let eventLoop: any EventLoop
     let tls: ClientTLS
     /// The time limit for connecting, and again for the handshakes after it.
     let timeout: ClientDuration
 
+    /// - Parameter timeout: the time limit for connecting, and again for the handshakes after it.
+    package init(eventLoop: any EventLoop, tls: ClientTLS, timeout: ClientDuration) {
+        self.eventLoop = eventLoop
+        self.tls = tls
+        self.timeout = timeout
+    }
+
     /// Connects and performs the handshakes.
     /// - Parameter makeLink: creates the link on the event loop, once the gateway has agreed to WebSocket; nil when the
     ///   connection is not wanted any more.
-    func connect(to endpoint: GatewayEndpoint, makeLink: @escaping @Sendable () -> Link?) -> EventLoopFuture<Void> {
+    package func connect(to endpoint: GatewayEndpoint, makeLink: @escaping @Sendable () -> Link?) -> EventLoopFuture<
+        Void
+    > {
         let upgraded = eventLoop.makePromise(of: Void.self)
         let connecting = bootstrap.channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {

@@ -7,6 +7,7 @@ const BITRATE = 96000;
 
 const events = [];
 const slots = [];
+const states = [];
 const waiting = new Map();
 let socket, connection, line, me, answeredAfter = 0, connectedAfter = 0, number = 0;
 
@@ -65,8 +66,11 @@ async function listen(receiver) {
     }
 }
 
-/** Joins. Returns the answer of the gateway, with the offer; the connection may not be there yet. */
-async function join(gateway, app, values) {
+/**
+ * Joins; media go to the address `through`, [host, port], when there is one. Returns the answer of the gateway, with the offer; the
+ * connection may not be there yet.
+ */
+async function join(gateway, app, values, through) {
     await hello(gateway, app);
     connection = new RTCPeerConnection();
     const stream = await navigator.mediaDevices.getUserMedia({
@@ -77,11 +81,13 @@ async function join(gateway, app, values) {
     const { sdp } = connection.localDescription;
     const asked = performance.now();
     connection.onconnectionstatechange = () => {
+        states.push(connection.connectionState);
         if (connection.connectionState === "connected" && !connectedAfter) connectedAfter = performance.now() - asked;
     };
     const answer = await call("media.join", { ...values, kind: "web", offer: sdp });
     answeredAfter = performance.now() - asked;
-    await connection.setRemoteDescription({ type: "answer", sdp: answer.answer });
+    const there = through ? answer.answer.replace(/^(a=candidate:.* udp \d+) \S+ \d+/gim, `$1 ${through.join(" ")}`) : answer.answer;
+    await connection.setRemoteDescription({ type: "answer", sdp: there });
     me = { channel: values.channel, pid: answer.pid };
     return { ...answer, offer: sdp };
 }

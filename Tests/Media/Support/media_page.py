@@ -78,10 +78,12 @@ class MediaPage:
     def uid(self) -> int:
         return self.answer["uid"]
 
-    async def join(self, url: str, app: App, channel: str, uid: int = 0) -> "MediaPage":
-        """Joins over the gateway, and waits for the connection."""
+    async def join(
+            self, url: str, app: App, channel: str, uid: int = 0, *, through: tuple[str, int] | None = None) -> "MediaPage":
+        """Joins over the gateway, and waits for the connection; media go to the address `through` instead of the node's."""
         self.answer = await self.page.run("join", url, app.id, {
-            "channel": channel, "uid": uid, "key": "", "info": "", "call": uuid.uuid4().hex, "enabled": 0, "muted": 0})
+            "channel": channel, "uid": uid, "key": "", "info": "", "call": uuid.uuid4().hex, "enabled": 0, "muted": 0},
+            through)
         SPOKEN.media(self.answer)
         await self.page.eventually(CONNECTED, "the page is connected", CONNECT_SECONDS)
         return self
@@ -116,6 +118,10 @@ class MediaPage:
     async def answered_after(self) -> float:
         """The milliseconds from the request to join until its answer."""
         return await self.page.evaluate("answeredAfter")
+
+    async def received(self) -> int:
+        """The packets that came."""
+        return (await self.page.run("counts"))["received"]
 
     async def lost(self) -> int:
         """The packets that did not come."""

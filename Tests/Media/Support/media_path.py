@@ -15,6 +15,7 @@ from ice import Checks
 from media_keys import MediaKeys
 from opus import Decoder
 from pylibsrtp import Error, Policy, Session
+from reports import Block, Jitter, Report, Sent, middle, ntp_now
 from speech import Frame, Speech
 from tone import FRAME, RATE
 from waiting import before_next_try, eventually, paced
@@ -25,12 +26,15 @@ FRAMES_PER_SECOND = RATE / FRAME
 LEVEL_ID = 1
 WINDOW = 1024
 SENDER_REPORT, RECEIVER_REPORT, FEEDBACK = 200, 201, 205
+REPORT_SECONDS = 1
 # A slot's sequence numbers begin below this, so that a receiver who comes late guesses its rollover counter.
 FIRST_SEQUENCES = 1 << 15
 # Near a wrap, so that every test has one.
 FIRST_SEQUENCE = 65_531
 # Of the packets that were sent, those that are known for a replay.
 KEPT_PACKETS = 50
+# Of the reports that came, and of those that were sent.
+KEPT_REPORTS = 500
 # In bytes.
 RECEIVE_BUFFER = 1 << 20
 
@@ -69,8 +73,12 @@ class Slot:
     """Packets that came after one with a higher number."""
     repeats: int = 0
     """Packets whose number had come before."""
+    jitter: Jitter = field(default_factory=Jitter)
+    report: Report | None = None
+    """The last sender report about it."""
+    _told: tuple[int, int] = (0, 0)
 
-    def took(self, sequence: int) -> bool:
+    def took(self, sequence: int, timestamp: int) -> bool:
         """Counts a packet; whether it is a new one."""
         number = self.last + ((sequence - self.last + 0x8000) & 0xFFFF) - 0x8000 if self.numbers else sequence
         if number in self.numbers:
@@ -79,7 +87,19 @@ class Slot:
         self.late += number < self.last
         self.last = max(self.last, number)
         self.numbers.add(number)
+        self.jitter.took(timestamp, RATE)
         return True
+
+    def block(self, ssrc: int) -> Block:
+        """What is to be reported about it."""
+        expected, lost = self.packets + self.gaps, self.gaps
+        expected_before, lost_before = self._told
+        self._told = expected, lost
+        news = expected - expected_before
+        return Block(
+            ssrc, min(255, 256 * max(0, lost - lost_before) // news) if news else 0, lost, self.last, int(self.jitter.samples),
+            middle(self.report.sent.ntp) if self.report else 0,
+            (ntp_now() - self.report.came) >> 16 if self.report else 0)
 
     @property
     def packets(self) -> int:
@@ -102,6 +122,8 @@ class Voice:
     """What was in them."""
     slots: list[int] = field(default_factory=list)
     """The SSRC that each came on."""
+    timestamps: list[int] = field(default_factory=list)
+    """Those of the packets, as they came."""
     decoder: Decoder = field(default_factory=Decoder)
 
     @property
@@ -168,6 +190,12 @@ class MediaPath:
         self.slots = {ssrc: Slot() for ssrc in address.slots}
         self.reports: Counter[int] = Counter()
         """The packets of RTCP that came, by type."""
+        self.sender_reports: deque[Report] = deque(maxlen=KEPT_REPORTS)
+        """The last ones about slots that came."""
+        self.blocks: deque[tuple[int, Block]] = deque(maxlen=KEPT_REPORTS)
+        """How the node gets what is sent: the last blocks of its receiver reports, with the NTP time at which each came."""
+        self.reported: deque[Sent] = deque(maxlen=KEPT_REPORTS)
+        """What was said in the last sender reports."""
         self.violations: list[str] = []
         self.is_checking = True
         self.is_decoding = True
@@ -176,12 +204,17 @@ class MediaPath:
         """The last packets of media that were sent, as they were."""
         self.said: list[bytes] = []
         """The payloads that were sent."""
+        self.said_timestamps: list[int] = []
+        """And the timestamps that they had."""
         self.sequence = FIRST_SEQUENCE
         """Of the next packet."""
         self.wire: Wire | None = None
         self._keys = keys
         self._out = Session(_policy(keys.client, Policy.SSRC_ANY_OUTBOUND))
         self._timestamp = secrets.randbits(32)
+        self._said_at = 0.0
+        self._reported_at = time.monotonic()
+        self._said_bytes = 0
         self._is_forgiven = False
         self._wires: list[Wire] = []
         self._tasks: list[asyncio.Task] = []
@@ -190,7 +223,7 @@ class MediaPath:
     async def open(self) -> "MediaPath":
         """Opens the socket and begins to check; returns when the node has answered."""
         await self._connect()
-        self._tasks.append(asyncio.create_task(self._check()))
+        self._tasks += asyncio.create_task(self._check()), asyncio.create_task(self._report())
         await self._answered()
         return self
 
@@ -244,9 +277,22 @@ class MediaPath:
         """Sends a check now, besides those that it sends by itself."""
         self.send(self.checks.request())
 
+    def report(self) -> None:
+        """Sends a report now, a second before the next one that it sends by itself; nothing when there is nothing to tell."""
+        self._reported_at = time.monotonic()
+        blocks = tuple(slot.block(ssrc) for ssrc, slot in self.slots.items() if slot.packets)
+        sent = self._sent() if self.said else None
+        if sent:
+            self.reported.append(sent)
+        if sent or blocks:
+            self.send(self._out.protect_rtcp(Report(self.address.ssrc, sent, blocks).encoded()))
+
     def packet(self, frame: Frame, ssrc: int | None = None) -> bytes:
         """Makes the next packet, which the caller sends."""
         self.said.append(frame.payload)
+        self.said_timestamps.append(self._timestamp)
+        self._said_at = time.monotonic()
+        self._said_bytes += len(frame.payload)
         head = struct.pack(
             "!BBHII", 0x90, self.address.payload_type, self.sequence, self._timestamp, self.address.ssrc if ssrc is None else ssrc)
         self.skip(1)
@@ -295,13 +341,24 @@ class MediaPath:
                 self.check()
             await before_next_try(self.checks.pause)
 
+    async def _report(self) -> None:
+        while True:
+            await before_next_try(max(0, self._reported_at + REPORT_SECONDS - time.monotonic()))
+            if time.monotonic() >= self._reported_at + REPORT_SECONDS:
+                self.report()
+
+    def _sent(self) -> Sent:
+        """What it has sent; its clock is that of the last packet, which goes on."""
+        timestamp = self.said_timestamps[-1] + round((time.monotonic() - self._said_at) * RATE)
+        return Sent(ntp_now(), timestamp & 0xFFFFFFFF, len(self.said), self._said_bytes & 0xFFFFFFFF)
+
     async def _speak(self, speech: Speech, per_second: float) -> None:
         async for _ in paced(sys.maxsize, per_second):
             self.send(self.packet(speech.frame()))
 
     def took_packet(self, data: bytes) -> None:
         """Takes a packet of media that was decrypted."""
-        first, second, sequence, _, ssrc = struct.unpack_from("!BBHII", data)
+        first, second, sequence, timestamp, ssrc = struct.unpack_from("!BBHII", data)
         assert first >> 6 == 2 and not first & 0x20, "RTP of another version, or with padding"
         assert second & 0x7F == self.address.payload_type, f"payload type {second & 0x7F}"
         assert first & 0xF == 1, f"{first & 0xF} contributing sources"
@@ -312,12 +369,13 @@ class MediaPath:
             offset += 4 + 4 * struct.unpack_from("!H", data, 18)[0]
         slot = self.slots[ssrc]
         assert slot.last >= 0 or sequence < FIRST_SEQUENCES, f"a slot begins at {sequence}"
-        if not slot.took(sequence):
+        if not slot.took(sequence, timestamp):
             return
         voice = self.voices.setdefault(uid, Voice())
         voice.times.append(time.monotonic())
         voice.payloads.append(data[offset:])
         voice.slots.append(ssrc)
+        voice.timestamps.append(timestamp)
         if self.is_decoding:
             voice.pcm.extend(voice.decoder.decode(data[offset:]))
 
@@ -327,8 +385,19 @@ class MediaPath:
         while at < len(data):
             _, kind, size = struct.unpack_from("!BBH", data, at)
             self.reports[kind] += 1
+            if kind in (SENDER_REPORT, RECEIVER_REPORT):
+                self._took(Report.read(data[at:at + 4 + 4 * size]))
             at += 4 + 4 * size
         assert at == len(data), "RTCP that ends within a packet"
+
+    def _took(self, report: Report) -> None:
+        for block in report.blocks:
+            assert block.ssrc == self.address.ssrc, f"a report about {block.ssrc}, which is not its source"
+            self.blocks.append((report.came, block))
+        if report.sent:
+            assert report.ssrc in self.slots, f"a sender report of {report.ssrc}, which is no slot"
+            self.slots[report.ssrc].report = report
+            self.sender_reports.append(report)
 
 
 def _policy(key: bytes, kind: int) -> Policy:

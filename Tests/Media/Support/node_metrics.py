@@ -3,6 +3,7 @@
 import asyncio
 import math
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from metric_families import scraped
@@ -12,6 +13,9 @@ from web import metrics
 
 DROPPED = re.compile(r'^heliograph_media_dropped_total\{reason="(\w+)"\} (\S+)$', re.MULTILINE)
 KEPT = re.compile(r'^heliograph_media_forwarding_seconds_bucket\{le="(\S+)"\} (\S+)$', re.MULTILINE)
+
+WAY = re.compile(
+    r'^heliograph_media_audio_(expected_total|lost_total|jitter_seconds_sum|jitter_seconds_count)\{direction="(\w+)"\} (\S+)$', re.MULTILINE)
 
 
 class Drops:
@@ -62,6 +66,37 @@ class Forwarding:
         return (kept[math.inf] - kept[bound]) - (self._before[math.inf] - self._before[bound])
 
 
+@dataclass(frozen=True)
+class Way:
+    """How audio has fared in one direction."""
+
+    expected: int
+    lost: int
+    jitter: float
+    """In the mean of all reports, in seconds."""
+
+
+class Quality:
+    """`quality = await Quality.now(stack)`; then `await quality.of("uplink")`: how audio has fared since."""
+
+    def __init__(self, stack: Stack, before: dict[tuple[str, str], float]):
+        self._stack = stack
+        self._before = before
+
+    @staticmethod
+    async def now(stack: Stack) -> "Quality":
+        """Counts from now on."""
+        return Quality(stack, await _ways(stack))
+
+    async def of(self, direction: str) -> Way:
+        """`uplink`: to the node; `downlink`: from it."""
+        ways = await _ways(self._stack)
+        expected, lost, total, reports = (
+            ways[name, direction] - self._before[name, direction]
+            for name in ("expected_total", "lost_total", "jitter_seconds_sum", "jitter_seconds_count"))
+        return Way(int(expected), int(lost), total / reports if reports else 0)
+
+
 async def gauge(stack: Stack, name: str) -> float:
     """A metric of the node without labels."""
     return (await asyncio.to_thread(metrics, _node(stack)))[name]
@@ -89,3 +124,10 @@ async def _dropped(stack: Stack) -> dict[str, int]:
     found = DROPPED.findall(await asyncio.to_thread(scraped, _node(stack)))
     assert found, "the node shows no drops"
     return {reason: int(float(value)) for reason, value in found}
+
+
+async def _ways(stack: Stack) -> dict[tuple[str, str], float]:
+    """By the end of a metric's name and the direction."""
+    found = WAY.findall(await asyncio.to_thread(scraped, _node(stack)))
+    assert len(found) == 8, "the node does not show how audio fares in both directions"
+    return {(name, direction): float(value) for name, direction, value in found}

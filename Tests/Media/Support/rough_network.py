@@ -1,4 +1,4 @@
-"""A network between an engine and its node that loses, delays and reorders packets of media; checks pass it unharmed."""
+"""A network between a participant and its node that loses, delays and reorders packets of media; checks pass it unharmed."""
 
 import asyncio
 import random
@@ -29,7 +29,7 @@ class Weather:
 
 
 class _End(asyncio.DatagramProtocol):
-    """The side of the engine, or that of the node."""
+    """The side of the participant, or that of the node."""
 
     def __init__(self, network: "RoughNetwork"):
         self.network = network
@@ -65,7 +65,7 @@ class RoughNetwork:
 
     @property
     def address(self) -> Address:
-        """Where the engine sends to."""
+        """Where the participant sends to."""
         return self._near.transport.get_extra_info("sockname")
 
     async def open(self, node: Address) -> "RoughNetwork":
@@ -88,6 +88,13 @@ class RoughNetwork:
             asyncio.get_running_loop().call_later(delay, self._arrive, data, to)
         else:
             to.send(data)
+
+    async def move(self) -> None:
+        """From now on the participant comes from another address, as after a change of networks: the one of before is gone."""
+        left, self._far = self._far, _End(self)
+        self._far.peer, self._far.other, self._near.other = left.peer, self._near, self._far
+        await asyncio.get_running_loop().create_datagram_endpoint(lambda: self._far, local_addr=("127.0.0.1", 0))
+        left.transport.close()
 
     async def calm(self) -> None:
         """From now on it does no harm; returns when no packet is under way."""

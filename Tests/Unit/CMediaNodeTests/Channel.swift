@@ -17,6 +17,8 @@ final class Caller {
 
     var uid: UInt32 { UInt32(1000 + id) }
     var ssrc: UInt32 { UInt32(10_000 + id) }
+    /// The SSRC of its first slot.
+    var slot: UInt32 { UInt32(100_000 + 100 * id) }
     var counts: cm_caller_counts { cm_caller_counts(caller) }
     var hasKeys: Bool { cm_caller_has_keys(caller) }
     /// What the page or engine sent last, encrypted.

@@ -79,6 +79,59 @@ import Testing
         #expect(channel.counts(of: bert).round_trip == counts.round_trip)
     }
 
+    @Test func lossOfTheUplinkIsCounted() throws {
+        let channel = try Channel()
+        let (anna, bert) = (try channel.join(1), try channel.join(2))
+        channel.talk(anna, bert, frames: 10)
+        anna.skip(5)
+        channel.talk(anna, bert, frames: 10)
+        channel.pass(milliseconds: 100)
+        let uplink = channel.counts.uplink
+        #expect(uplink.audio_expected == 45 && uplink.audio_lost == 5)
+        // A report of each 100 ms, of two; the clock is scripted, and frames come in time but for the skipped ones.
+        #expect((8...12).contains(jitters(uplink).reduce(0, +)) && jitters(uplink)[0] >= 4)
+        #expect(channel.counts.downlink.audio_expected == 0, "nobody has reported")
+    }
+
+    @Test func lossOfTheDownlinkIsThatOfReportsWithoutTheUplinks() throws {
+        let channel = try Channel()
+        let (anna, bert) = (try channel.join(1), try channel.join(2))
+        var block = cm_report_block()
+        func tell(lost: Int32, afterFrames frames: Int, ahead: UInt32 = 0) throws -> (expected: UInt64, lost: UInt64) {
+            channel.talk(anna, frames: frames)
+            if let newest = bert.heard().last { block.sequence = UInt32(newest.rtp.sequence) }
+            (block.ssrc, block.lost) = (bert.slot, lost)
+            block.sequence += ahead
+            bert.tell(block)
+            channel.run()
+            return (channel.counts.downlink.audio_expected, channel.counts.downlink.audio_lost)
+        }
+        block.jitter = 480
+        channel.talk(anna, frames: 10)
+        anna.skip(5)
+        #expect(try tell(lost: 5 + 3, afterFrames: 10) == (20, 3))
+        #expect(try tell(lost: 5 + 3, afterFrames: 0) == (20, 3), "what is told twice counts once")
+        // Two of them were only late, and then three are lost.
+        #expect(try tell(lost: 5 + 1, afterFrames: 10) == (30, 3))
+        #expect(try tell(lost: 5 + 4, afterFrames: 10) == (40, 4))
+        // Nobody misses what was not sent.
+        #expect(try tell(lost: 5 + 4, afterFrames: 0, ahead: 100) == (40, 4))
+        #expect(try tell(lost: 1000, afterFrames: 10) == (50, 14))
+        // After a restart it counts anew.
+        #expect(channel.restart(bert) == 0)
+        bert.renew()
+        bert.check()
+        channel.run()
+        #expect(try tell(lost: 0, afterFrames: 10) == (60, 14))
+        #expect(try tell(lost: 2, afterFrames: 10) == (70, 16))
+        // 10 ms, of each report that said something new.
+        #expect(jitters(channel.counts.downlink)[7] == 6 && channel.counts.downlink.jitter_sum == 60_000)
+    }
+
+    private func jitters(_ way: cm_way_counts) -> [UInt64] {
+        withUnsafeBytes(of: way.jitters) { Array($0.bindMemory(to: UInt64.self)) }
+    }
+
     @Test func whoSendsTooMuchIsReportedOnce() throws {
         let channel = try Channel()
         let (anna, bert) = (try channel.join(1), try channel.join(2))

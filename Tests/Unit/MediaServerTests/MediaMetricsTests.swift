@@ -14,6 +14,8 @@ import Testing
         counts.delays.0 = 2
         counts.delays.11 = 1
         counts.delay_sum = 300_000
+        counts.uplink.jitters.0 = 1
+        counts.downlink.jitters.11 = 1
         let counting = MediaCounting()
         // Traps when the loop has another number of buckets.
         counting.take(counts)

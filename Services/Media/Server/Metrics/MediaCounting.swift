@@ -18,6 +18,8 @@ struct MediaCounting: ~Copyable, Sendable {
         addTraffic(now, before)
         addReasons(now, before)
         addTimes(now, before)
+        add(.uplink, now.uplink, before.uplink)
+        add(.downlink, now.downlink, before.downlink)
     }
 
     private func addTraffic(_ now: cm_node_counts, _ before: cm_node_counts) {
@@ -46,6 +48,13 @@ struct MediaCounting: ~Copyable, Sendable {
         metrics.ticks.increment(by: Int(ticks))
         if ticks > 0 { metrics.lag.set(Double(now.lag_sum - before.lag_sum) / 1_000_000 / Double(ticks)) }
         metrics.lagMost.set(Double(now.lag_max) / 1_000_000)
+    }
+
+    private func add(_ way: MediaWay, _ now: cm_way_counts, _ before: cm_way_counts) {
+        metrics.audioExpected.increment(way, by: Int(now.audio_expected - before.audio_expected))
+        metrics.audioLost.increment(way, by: Int(now.audio_lost - before.audio_lost))
+        metrics.jitter[way]?.add(
+            Self.growth(now.jitters, before.jitters), sum: Double(now.jitter_sum - before.jitter_sum) / 1_000_000)
     }
 
     /// An array of C is a tuple in Swift: its numbers, less what they were before.

@@ -39,6 +39,21 @@ struct MediaMetrics: Sendable {
     let delay = Histogram(
         "heliograph_media_forwarding_seconds",
         "Time from the arrival of an audio packet in the kernel until it was sent to the last receiver.", .packets)
+    let audioExpected = CounterSet<MediaWay>(
+        "heliograph_media_audio_expected_total",
+        "Packets of audio that should have come to the node (uplink), and that it sent to participants who report (downlink).",
+        label: "direction")
+    let audioLost = CounterSet<MediaWay>(
+        "heliograph_media_audio_lost_total",
+        """
+        Of these, the packets that did not come to the node (uplink), and that participants report as lost, less those of the uplink \
+        (downlink).
+        """,
+        label: "direction")
+    let jitter = HistogramSet<MediaWay>(
+        "heliograph_media_audio_jitter_seconds",
+        "Jitter of audio (RFC 3550), once for each receiver report that the node has sent (uplink) or got (downlink).",
+        .packets, label: "direction")
     let ticks = Counter("heliograph_media_ticks_total", "Ticks of the loop, every 10 ms.")
     let lag = Gauge(
         "heliograph_media_loop_lag_seconds",
@@ -55,6 +70,11 @@ struct MediaMetrics: Sendable {
 
 enum MediaDirection: String, CaseIterable, Sendable {
     case received, sent
+}
+
+/// The two ways of audio.
+enum MediaWay: String, CaseIterable, Sendable {
+    case uplink, downlink
 }
 
 enum HandshakeResult: String, CaseIterable, Sendable {

@@ -1,0 +1,50 @@
+/// Talks from raw samples: 16 bits, the low byte first, 48 kHz, mono; of a file, or a pipe with a name (FIFO).
+///
+/// They are delivered in blocks of 20 ms, as fast as they would be recorded. After the end of a file, and while a pipe
+/// has no whole block, silence is delivered. What is in a pipe waits there: who writes faster than that is not heard
+/// sooner.
+public final class PCMCapture: AudioCapture {
+    private let capture: PacedCapture<PCMSource>
+
+    /// Opens the file or pipe.
+    /// - Throws: when that fails.
+    public convenience init(path: String) throws(AudioFileError) {
+        try self.init(path: path, pacer: LoopPacer())
+    }
+
+    init(path: String, pacer: any Pacer) throws(AudioFileError) {
+        capture = try PacedCapture(PCMSource(file: PCMFile(reading: path)), pacer: pacer)
+    }
+
+    /// Begins to deliver, where the latest stop left off.
+    public func start(_ deliver: @escaping @Sendable (UnsafeBufferPointer<Int16>) -> Void) { capture.start(deliver) }
+
+    /// Stops.
+    public func stop() { capture.stop() }
+}
+
+/// Reads raw samples.
+struct PCMSource: SampleSource {
+    private let file: PCMFile
+    private var offset = 0
+    /// What has come of a block that is not whole.
+    private var waiting: [UInt8] = []
+
+    init(file: PCMFile) { self.file = file }
+
+    mutating func next() -> [Int16] {
+        let size = PaceSchedule.samples * PCMSamples.size
+        reading: while waiting.count < size {
+            switch file.bytes(size - waiting.count, at: offset) {
+            case .nothingYet: return [Int16](repeating: 0, count: PaceSchedule.samples)
+            case .bytes(let bytes):
+                if bytes.isEmpty { break reading }
+                waiting += bytes
+                offset += bytes.count
+            }
+        }
+        let samples = PCMSamples.samples(waiting)
+        waiting = []
+        return samples + [Int16](repeating: 0, count: PaceSchedule.samples - samples.count)
+    }
+}

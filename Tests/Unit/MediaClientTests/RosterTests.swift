@@ -1,0 +1,67 @@
+import SignalingProtocol
+import Testing
+
+@testable import MediaClient
+
+@Suite struct RosterTests {
+    private func roster(_ others: (uid: UInt32, flags: MediaFlags)..., n: Int64 = 10) -> Roster {
+        let members = others.map { RosterMember(uid: $0.uid, flags: $0.flags) } + [RosterMember(uid: 1, flags: [])]
+        return Roster(RosterCopy(n: n, members: members), own: 1)
+    }
+
+    @Test func tellsOfThoseWhoAreThereOldestFirstAndNotOfItself() {
+        let roster = roster((5, .audioMuted), (3, [.videoEnabled, .videoMuted]))
+        #expect(
+            roster.arrivals == [
+                .userJoined(MediaUser(uid: 5, isAudioMuted: true)),
+                .userJoined(MediaUser(uid: 3, isVideoMuted: true, hasVideo: true)),
+            ])
+        #expect(roster.count == 3)
+    }
+
+    @Test func changesInOrderAreTold() {
+        var roster = roster((5, []))
+        #expect(roster.changed(RosterMember(uid: 6, flags: []), n: 11) == .events([.userJoined(MediaUser(uid: 6))]))
+        #expect(roster.changed(RosterMember(uid: 5, flags: .audioMuted), n: 12) == .events([.audioMuted(uid: 5, true)]))
+        #expect(roster.left(uid: 5, .dropped, n: 13) == .events([.userLeft(uid: 5, .dropped)]))
+        #expect(roster.left(uid: 5, .quit, n: 14) == .events([]))
+        #expect(roster.changed(RosterMember(uid: 1, flags: .audioMuted), n: 15) == .events([]))
+        #expect(roster.others.map(\.uid) == [6])
+        #expect(roster.n == 15)
+    }
+
+    @Test func whatIsKnownIsOldAndWhatIsMissingIsAGap() {
+        var roster = roster((5, []))
+        #expect(roster.changed(RosterMember(uid: 6, flags: []), n: 10) == .old)
+        #expect(roster.changed(RosterMember(uid: 6, flags: []), n: 12) == .gap)
+        #expect(roster.left(uid: 5, .quit, n: 13) == .gap)
+        #expect(roster.others.map(\.uid) == [5])
+        #expect(roster.n == 10)
+    }
+
+    @Test func aWholeRosterTellsOnlyOfDifferences() {
+        var roster = roster((5, []), (6, []), (7, .audioMuted))
+        let copy = RosterCopy(
+            n: 20,
+            members: [
+                RosterMember(uid: 1, flags: []), RosterMember(uid: 6, flags: .audioMuted),
+                RosterMember(uid: 7, flags: .audioMuted),
+                RosterMember(uid: 8, flags: []),
+            ])
+        #expect(
+            roster.replace(with: copy, isOtherNode: false) == [
+                .userLeft(uid: 5, .dropped), .audioMuted(uid: 6, true), .userJoined(MediaUser(uid: 8)),
+            ])
+        #expect(roster.replace(with: copy, isOtherNode: false) == [])
+    }
+
+    @Test func aRosterThatChangesHaveOvertakenIsLeftOut() {
+        var roster = roster((5, []))
+        let copy = RosterCopy(n: 9, members: [])
+        #expect(roster.replace(with: copy, isOtherNode: false) == [])
+        #expect(roster.others.map(\.uid) == [5])
+        // Another node counts from elsewhere.
+        #expect(roster.replace(with: copy, isOtherNode: true) == [.userLeft(uid: 5, .dropped)])
+        #expect(roster.n == 9)
+    }
+}
