@@ -27,7 +27,7 @@ LOOKS_LIKE_COMMAND = re.compile(r"^(?:\$ )?[a-z][\w./-]* (?:[^|<>={}]* )?--?[a-z
 DECLARED = {
     "docker": {"compose", "stop", "rm", "-t"},
     "kubectl": {"-n", "create", "apply", "exec", "namespace", "secret", "generic", "-f", "--from-file"},
-    "swift": {"build", "test", "-c", "--filter", "--build-tests"},
+    "swift": {"build", "run", "test", "-c", "--filter", "--build-tests"},
     # Its options are its settings.
     "redis-server": {"--cluster-enabled", "--port"},
 }
