@@ -85,8 +85,10 @@ extension CallDriver {
                 // Events may have been missed with the connection before.
                 askRoster()
             } catch {
-                // The node does not know this client any more, or is gone: only another join can help.
+                // The node does not know this client any more: only another join can help.
                 if error.reason == MediaRefusal.unknownParticipant.rawValue { return join(avoid: []) }
+                // It may be dead: a join finds another one, or this client where it was.
+                if error.reason == MediaRefusal.nodeUnreachable.rawValue { perform(reconnect.participantGone(now: .now)) }
                 refused(error)
             }
         }
