@@ -11,7 +11,8 @@ from fixtures import running
 from media_cast import Cast, cast_of
 from media_socket import MediaRefused, MediaSocket
 from stack_control import Stack, unique
-from tone import TONES
+from swift_client import SwiftClient
+from tone import RATE, TONES, last_part, level
 from waiting import before_next_try, eventually, let_pass
 
 # Of silence that nobody calls a gap: what fails must not be heard.
@@ -19,6 +20,10 @@ GAP_SECONDS = 0.25
 # From the death of a node until its channels are heard at another one.
 NODE_SECONDS = 5
 RETRY_SECONDS = 0.5
+# The same for Swift clients, which also pause between their attempts.
+SWIFT_SECONDS = 15
+# Of a tone that is there, in dB of full scale.
+HEARD = -30
 # How long a node is listed that says nothing.
 LEASE_SECONDS = 3
 # How old a gateway's list of nodes may be, and some more.
@@ -194,6 +199,35 @@ async def test_a_node_is_stopped(stack):
             await asyncio.to_thread(stack.start, name)
             # Else each would place a channel of its own accord, and who joins over one would not hear who joins over the other.
             await let_pass(LISTED_SECONDS, "both gateways list it again")
+
+
+async def test_swift_clients_come_back_when_their_node_dies(stack, tmp_path):
+    """They notice it by silence, join at another node, hear each other again, and neither ends."""
+    channel, pair = unique("swift"), [SwiftClient(tmp_path, tone) for tone in TONES[:2]]
+
+    def hear_each_other() -> bool:
+        return all(
+            level(last_part(listener.heard(), 0.4), speaker.tone) > HEARD for listener, speaker in (pair, reversed(pair)))
+
+    async with cast_of(stack) as cast:
+        try:
+            for uid, client in enumerate(pair, 1):
+                await client.join(stack.gateways[uid - 1], stack.open_app, channel, uid=uid)
+            await eventually(lambda: all(len(one.heard()) > RATE for one in pair), "a second was played")
+            await eventually(hear_each_other, "they hear each other")
+            engine = await cast.engine(channel, 0, 9)
+            name = node_name(stack, engine)
+            engine.forgive()
+            await asyncio.to_thread(stack.kill, name)
+            await eventually(lambda: not hear_each_other(), "the node is dead")
+            await eventually(hear_each_other, "they hear each other again", SWIFT_SECONDS)
+            for client in pair:
+                assert not [line for line in client.lines if line.startswith(("ended", "lost"))], client.lines
+        finally:
+            for client in pair:
+                await client.close()
+        await asyncio.to_thread(stack.start, name)
+        await let_pass(LISTED_SECONDS, "both gateways list it again")
 
 
 async def test_a_node_is_killed(stack):

@@ -88,7 +88,9 @@ extension CallDriver {
                 // The node does not know this client any more: only another join can help.
                 if error.reason == MediaRefusal.unknownParticipant.rawValue { return join(avoid: []) }
                 // It may be dead: a join finds another one, or this client where it was.
-                if error.reason == MediaRefusal.nodeUnreachable.rawValue { perform(reconnect.participantGone(now: .now)) }
+                if error.reason == MediaRefusal.nodeUnreachable.rawValue {
+                    perform(reconnect.participantGone(now: .now))
+                }
                 refused(error)
             }
         }
