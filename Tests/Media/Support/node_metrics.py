@@ -8,7 +8,7 @@ from pathlib import Path
 
 from metric_families import scraped
 from stack_control import Stack
-from waiting import eventually
+from waiting import before_next_try, eventually
 from web import metrics
 
 DROPPED = re.compile(r'^heliograph_media_dropped_total\{reason="(\w+)"\} (\S+)$', re.MULTILINE)
@@ -66,6 +66,10 @@ class Forwarding:
         return (kept[math.inf] - kept[bound]) - (self._before[math.inf] - self._before[bound])
 
 
+# Longer than between two counts, or reports, of one participant.
+QUIET_SECONDS = 1.2
+
+
 @dataclass(frozen=True)
 class Way:
     """How audio has fared in one direction."""
@@ -85,8 +89,13 @@ class Quality:
 
     @staticmethod
     async def now(stack: Stack) -> "Quality":
-        """Counts from now on."""
-        return Quality(stack, await _ways(stack))
+        """Counts from now on, when nothing is counted of those any more who took part in earlier tests."""
+        ways = await _ways(stack)
+        while True:
+            await before_next_try(QUIET_SECONDS)
+            before, ways = ways, await _ways(stack)
+            if before == ways:
+                return Quality(stack, ways)
 
     async def of(self, direction: str) -> Way:
         """`uplink`: to the node; `downlink`: from it."""
