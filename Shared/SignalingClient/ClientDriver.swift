@@ -12,8 +12,8 @@ final class ClientDriver {
     private let eventLoop: any EventLoop
     private let configuration: ClientConfiguration
     private let bootstrap: LinkBootstrap
+    private let link: GatewayLink<ServerMessage>
     private var machine: ClientStateMachine
-    private var link: Link?
     private var completions: [Int64: Completion] = [:]
     private var timer: (due: Int64, task: Scheduled<Void>)?
     /// Receives the events, in order with the completions of calls; nil after the last event.
@@ -29,6 +29,7 @@ final class ClientDriver {
         bootstrap = LinkBootstrap(
             eventLoop: eventLoop, tls: configuration.tls,
             timeout: configuration.timing.stepTime)
+        link = GatewayLink(bootstrap) { try ServerMessage(decoding: $0) }
     }
 
     var status: ClientStatus { machine.status }
@@ -57,12 +58,9 @@ final class ClientDriver {
         switch action {
         case .discover(let attempt, let channel): discover(channel, attempt)
         case .connect(let attempt, let endpoint): connect(endpoint, attempt)
-        case .send(let frame): link?.send(frame)
-        case .setReading(let reading): link?.setReading(reading)
-        case .disconnect:
-            let old = link
-            link = nil
-            old?.close()
+        case .send(let frame): link.send(frame)
+        case .setReading(let reading): link.setReading(reading)
+        case .disconnect: link.disconnect()
         case .answer(let ticket, let answer): completions.removeValue(forKey: ticket)?(answer)
         case .event(let event):
             sink?(event)
@@ -73,35 +71,14 @@ final class ClientDriver {
     // MARK: - Connections
 
     private func connect(_ endpoint: GatewayEndpoint, _ attempt: Int) {
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        bootstrap.connect(to: endpoint) { bound.value.makeLink(attempt) }
-            .assumeIsolated().whenComplete { [self] result in
-                switch result {
-                case .success: handle(.connected(attempt: attempt))
-                case .failure: handle(.disconnected(attempt: attempt))
-                }
+        link.connect(to: endpoint, attempt: attempt) { [self] event in
+            switch event {
+            case .connected: handle(.connected(attempt: attempt))
+            case .received(let message): handle(.received(message, attempt: attempt))
+            case .disconnected: handle(.disconnected(attempt: attempt))
             }
-    }
-
-    /// Creates the handler of a new connection; nil when its attempt has been given up meanwhile.
-    private func makeLink(_ attempt: Int) -> Link? {
-        guard attempt == machine.search.attempt else { return nil }
-        let link = Link(
-            onText: { [self] in received($0, attempt) }, onClose: { [self] in handle(.disconnected(attempt: attempt)) })
-        self.link = link
-        return link
-    }
-
-    private func received(_ text: ByteBuffer, _ attempt: Int) {
-        do {
-            handle(.received(try ServerMessage(decoding: text.readableBytesView), attempt: attempt))
-        } catch {
-            // This gateway violates the protocol; another one may not.
-            link?.close()
         }
     }
-
-    // MARK: - Discovery
 
     private func discover(_ channel: String?, _ attempt: Int) {
         guard case .discovery(let texts) = configuration.source else { return }

@@ -18,11 +18,9 @@ final class ControlConnection {
     private let source: GatewaySource
     private let eventLoop: any EventLoop
     private let bootstrap: LinkBootstrap
+    private let link: GatewayLink<ControlMessage>
     private let onNotice: (Notice) -> Void
     private var machine: ControlMachine
-    private var link: Link?
-    /// The attempt to which `link` belongs.
-    private var linkAttempt = 0
     private var completions: [Int: Completion] = [:]
     private var lastTicket = 0
 
@@ -36,6 +34,7 @@ final class ControlConnection {
         self.onNotice = onNotice
         machine = ControlMachine(app: app, source: source)
         bootstrap = LinkBootstrap(eventLoop: eventLoop, tls: tls, timeout: ControlMachine.stepTime)
+        link = GatewayLink(bootstrap) { try ControlMessage(decoding: $0) }
     }
 
     var isOnline: Bool { machine.isOnline }
@@ -67,11 +66,8 @@ final class ControlConnection {
         switch action {
         case .discover(let attempt): discover(attempt)
         case .connect(let attempt, let endpoint): connect(endpoint, attempt)
-        case .send(let frame): link?.send(frame)
-        case .disconnect:
-            let old = link
-            link = nil
-            old?.close()
+        case .send(let frame): link.send(frame)
+        case .disconnect: link.disconnect()
         case .answer(let ticket, let answer): completions.removeValue(forKey: ticket)?(answer)
         case .notice(let notice): onNotice(.channel(notice))
         case .online: onNotice(.online)
@@ -88,33 +84,12 @@ final class ControlConnection {
     }
 
     private func connect(_ endpoint: GatewayEndpoint, _ attempt: Int) {
-        linkAttempt = attempt
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        bootstrap.connect(to: endpoint) { bound.value.makeLink(attempt) }
-            .assumeIsolated().whenComplete { [self] result in
-                switch result {
-                case .success: handle(.connected(attempt: attempt))
-                case .failure: handle(.disconnected(attempt: attempt))
-                }
+        link.connect(to: endpoint, attempt: attempt) { [weak self] event in
+            switch event {
+            case .connected: self?.handle(.connected(attempt: attempt))
+            case .received(let message): self?.handle(.received(message, attempt: attempt))
+            case .disconnected: self?.handle(.disconnected(attempt: attempt))
             }
-    }
-
-    /// The handler of a new connection; nil when its attempt was given up meanwhile.
-    private func makeLink(_ attempt: Int) -> Link? {
-        guard attempt == linkAttempt else { return nil }
-        let link = Link(
-            onText: { [weak self] in self?.received($0, attempt) },
-            onClose: { [weak self] in self?.handle(.disconnected(attempt: attempt)) })
-        self.link = link
-        return link
-    }
-
-    private func received(_ text: ByteBuffer, _ attempt: Int) {
-        do {
-            handle(.received(try ControlMessage(decoding: text.readableBytesView), attempt: attempt))
-        } catch {
-            // This gateway violates the protocol; another one may not.
-            link?.close()
         }
     }
 }

@@ -1,10 +1,10 @@
-package import NIOCore
-package import NIOWebSocket
+internal import NIOCore
+internal import NIOWebSocket
 
 /// One WebSocket connection to a gateway. Bound to its event loop: created, used and called back there, and not Sendable.
-package final class Link: ChannelInboundHandler {
-    package typealias InboundIn = WebSocketFrame
-    package typealias OutboundOut = WebSocketFrame
+final class Link: ChannelInboundHandler {
+    typealias InboundIn = WebSocketFrame
+    typealias OutboundOut = WebSocketFrame
 
     /// The largest message from the gateway in bytes: enough for the member list of a channel with a million members.
     static let messageBound = 64 << 20
@@ -16,15 +16,15 @@ package final class Link: ChannelInboundHandler {
     /// Whether a read was requested while reading was paused.
     private var wantsRead = false
 
-    package init(onText: @escaping (ByteBuffer) -> Void, onClose: @escaping () -> Void) {
+    init(onText: @escaping (ByteBuffer) -> Void, onClose: @escaping () -> Void) {
         self.onText = onText
         self.onClose = onClose
     }
 
-    package func send(_ text: [UInt8]) { write(.text, ByteBuffer(bytes: text)) }
+    func send(_ text: [UInt8]) { write(.text, ByteBuffer(bytes: text)) }
 
     /// Closes the connection without a WebSocket close frame, so that the session stays resumable.
-    package func close() { context?.close(promise: nil) }
+    func close() { context?.close(promise: nil) }
 
     /// Continues or pauses reading. While reading is paused, the gateway's data waits in the network.
     func setReading(_ reading: Bool) {
@@ -34,15 +34,15 @@ package final class Link: ChannelInboundHandler {
         context?.read()
     }
 
-    package func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
-    package func channelInactive(context: ChannelHandlerContext) {
+    func channelInactive(context: ChannelHandlerContext) {
         self.context = nil
         onClose()
         context.fireChannelInactive()
     }
 
-    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
         switch frame.opcode {
         case .text: onText(frame.unmaskedData)
@@ -54,7 +54,7 @@ package final class Link: ChannelInboundHandler {
         }
     }
 
-    package func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
     private func write(_ opcode: WebSocketOpcode, _ data: ByteBuffer) {
         guard let context else { return }
@@ -64,9 +64,9 @@ package final class Link: ChannelInboundHandler {
 }
 
 extension Link: ChannelOutboundHandler {
-    package typealias OutboundIn = WebSocketFrame
+    typealias OutboundIn = WebSocketFrame
 
-    package func read(context: ChannelHandlerContext) {
+    func read(context: ChannelHandlerContext) {
         if isReading { context.read() } else { wantsRead = true }
     }
 }

@@ -21,9 +21,7 @@ package struct LinkBootstrap: Sendable {
     /// Connects and performs the handshakes.
     /// - Parameter makeLink: creates the link on the event loop, once the gateway has agreed to WebSocket; nil when the
     ///   connection is not wanted any more.
-    package func connect(to endpoint: GatewayEndpoint, makeLink: @escaping @Sendable () -> Link?) -> EventLoopFuture<
-        Void
-    > {
+    func connect(to endpoint: GatewayEndpoint, makeLink: @escaping @Sendable () -> Link?) -> EventLoopFuture<Void> {
         let upgraded = eventLoop.makePromise(of: Void.self)
         let connecting = bootstrap.channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {

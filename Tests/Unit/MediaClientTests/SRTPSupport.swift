@@ -25,72 +25,49 @@ extension SRTPKey {
     }
 }
 
-extension SRTPSender {
-    /// The packet encrypted.
-    mutating func rtp(_ packet: [UInt8]) throws -> [UInt8] {
-        var packet = packet
-        try protectRTP(&packet)
-        return packet
-    }
-
-    /// The packet encrypted.
-    mutating func rtcp(_ packet: [UInt8]) throws -> [UInt8] {
-        var packet = packet
-        try protectRTCP(&packet)
-        return packet
-    }
-
-    /// What is said against a packet, which has no changes.
-    mutating func refusal(rtp packet: [UInt8]) -> SRTPError? {
-        refusal(of: packet) { sender, packet throws(SRTPError) in try sender.protectRTP(&packet) }
-    }
-
-    /// What is said against a packet, which has no changes.
-    mutating func refusal(rtcp packet: [UInt8]) -> SRTPError? {
-        refusal(of: packet) { sender, packet throws(SRTPError) in try sender.protectRTCP(&packet) }
-    }
-
-    private mutating func refusal(
-        of packet: [UInt8], _ act: (inout SRTPSender, inout [UInt8]) throws(SRTPError) -> Void
-    ) -> SRTPError? {
-        var copy = packet
-        do throws(SRTPError) {
-            try act(&self, &copy)
-            return nil
-        } catch {
-            precondition(copy == packet, "a packet that is refused has no changes")
-            return error
-        }
-    }
+/// What encrypts or decrypts packets in place, and does not change those that it refuses.
+protocol PacketChanger {
+    mutating func change(rtp packet: inout [UInt8]) throws(SRTPError)
+    mutating func change(rtcp packet: inout [UInt8]) throws(SRTPError)
 }
 
-extension SRTPReceiver {
-    /// The packet decrypted.
+extension SRTPSender: PacketChanger {
+    mutating func change(rtp packet: inout [UInt8]) throws(SRTPError) { try protectRTP(&packet) }
+    mutating func change(rtcp packet: inout [UInt8]) throws(SRTPError) { try protectRTCP(&packet) }
+}
+
+extension SRTPReceiver: PacketChanger {
+    mutating func change(rtp packet: inout [UInt8]) throws(SRTPError) { try unprotectRTP(&packet) }
+    mutating func change(rtcp packet: inout [UInt8]) throws(SRTPError) { try unprotectRTCP(&packet) }
+}
+
+extension PacketChanger {
+    /// The packet encrypted, or decrypted.
     mutating func rtp(_ packet: [UInt8]) throws -> [UInt8] {
         var packet = packet
-        try unprotectRTP(&packet)
+        try change(rtp: &packet)
         return packet
     }
 
-    /// The packet decrypted.
+    /// The packet encrypted, or decrypted.
     mutating func rtcp(_ packet: [UInt8]) throws -> [UInt8] {
         var packet = packet
-        try unprotectRTCP(&packet)
+        try change(rtcp: &packet)
         return packet
     }
 
     /// What is said against a packet, which has no changes.
     mutating func refusal(rtp packet: [UInt8]) -> SRTPError? {
-        refusal(of: packet) { receiver, packet throws(SRTPError) in try receiver.unprotectRTP(&packet) }
+        refusal(of: packet) { changer, packet throws(SRTPError) in try changer.change(rtp: &packet) }
     }
 
     /// What is said against a packet, which has no changes.
     mutating func refusal(rtcp packet: [UInt8]) -> SRTPError? {
-        refusal(of: packet) { receiver, packet throws(SRTPError) in try receiver.unprotectRTCP(&packet) }
+        refusal(of: packet) { changer, packet throws(SRTPError) in try changer.change(rtcp: &packet) }
     }
 
     private mutating func refusal(
-        of packet: [UInt8], _ act: (inout SRTPReceiver, inout [UInt8]) throws(SRTPError) -> Void
+        of packet: [UInt8], _ act: (inout Self, inout [UInt8]) throws(SRTPError) -> Void
     ) -> SRTPError? {
         var copy = packet
         do throws(SRTPError) {
