@@ -36,7 +36,10 @@ struct SlotPlayer {
             }
             let length = drift.play(
                 delay: waiting(now: now), addedFrames: Self.added(buffer.counts) - addedBefore)
-            pending += stretcher.stretch(decoded, to: length.samples)
+            let stretched = stretcher.stretch(decoded, to: length.samples)
+            // Nearly always: nothing is to be copied.
+            if pending.isEmpty, stretched.count == Self.frame { return stretched }
+            pending += stretched
         }
         defer { pending.removeFirst(Self.frame) }
         return Array(pending[..<Self.frame])
@@ -50,7 +53,7 @@ struct SlotPlayer {
     private mutating func nextFrame(now: MediaInstant) -> [Int16]? {
         guard let samples = decode(buffer.play(now: now)) else { return nil }
         // A quiet frame is left out when there is more delay than is needed: nobody hears that.
-        guard AudioLevel.value(of: samples) > AudioLevel.quietestVoice, buffer.hasSurplus(at: now) else {
+        guard buffer.hasSurplus(at: now), AudioLevel.value(of: samples) > AudioLevel.quietestVoice else {
             return samples
         }
         return decode(buffer.play(now: now)) ?? samples

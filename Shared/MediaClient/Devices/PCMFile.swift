@@ -107,21 +107,15 @@ enum PCMSamples {
     static let size = 2
 
     static func samples(_ bytes: some RandomAccessCollection<UInt8>) -> [Int16] {
-        var samples: [Int16] = []
-        samples.reserveCapacity(bytes.count / size)
-        var low: UInt8?
-        for byte in bytes {
-            if let first = low {
-                samples.append(Int16(bitPattern: UInt16(byte) << 8 | UInt16(first)))
-                low = nil
-            } else {
-                low = byte
-            }
+        let count = bytes.count / size
+        let samples = [Int16](unsafeUninitializedCapacity: count) { buffer, written in
+            UnsafeMutableRawBufferPointer(buffer).copyBytes(from: bytes.prefix(count * size))
+            written = count
         }
-        return samples
+        return samples.map { Int16(littleEndian: $0) }
     }
 
     static func bytes(_ samples: [Int16]) -> [UInt8] {
-        samples.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+        samples.map { $0.littleEndian }.withUnsafeBytes { Array($0) }
     }
 }

@@ -149,7 +149,8 @@ final class MediaPath {
 
     // MARK: - What comes
 
-    fileprivate func receive(_ bytes: [UInt8]) {
+    /// Takes the datagram for itself, so that it is decrypted where it is.
+    fileprivate func receive(_ bytes: consuming [UInt8]) {
         guard !isClosed else { return }
         let now = MediaInstant.now
         switch cm_kind_of(bytes, bytes.count) {
@@ -170,8 +171,8 @@ final class MediaPath {
         onArrival(.sign(size: bytes.count))
     }
 
-    private func receiveAudio(_ bytes: [UInt8], now: MediaInstant) {
-        var packet = bytes
+    private func receiveAudio(_ packet: consuming [UInt8], now: MediaInstant) {
+        let size = packet.count
         do {
             try receiver.unprotectRTP(&packet)
         } catch {
@@ -181,13 +182,13 @@ final class MediaPath {
         latest = now
         guard let datagram = AudioDatagram(packet, payloadType: transport.payloadType),
             transport.slots.contains(datagram.ssrc)
-        else { return onArrival(.sign(size: bytes.count)) }
+        else { return onArrival(.sign(size: size)) }
         reports.receive(datagram, now: now)
-        onArrival(.audio(datagram, size: bytes.count))
+        onArrival(.audio(datagram, size: size))
     }
 
-    private func receiveReport(_ bytes: [UInt8], now: MediaInstant) {
-        var report = bytes
+    private func receiveReport(_ report: consuming [UInt8], now: MediaInstant) {
+        let size = report.count
         do {
             try receiver.unprotectRTCP(&report)
         } catch {
@@ -196,7 +197,7 @@ final class MediaPath {
         }
         latest = now
         reports.receive(report: report, now: now)
-        onArrival(.sign(size: bytes.count))
+        onArrival(.sign(size: size))
     }
 }
 

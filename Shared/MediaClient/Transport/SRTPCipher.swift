@@ -27,7 +27,7 @@ struct SRTPCipher {
             let box = try AES.GCM.seal(
                 packet[header...], using: key, nonce: AES.GCM.Nonce(data: nonce.bytes(salt)),
                 authenticating: packet[..<header] + trailer)
-            packet.replaceSubrange(header..., with: box.ciphertext)
+            Self.put(box.ciphertext, into: &packet, at: header)
             packet.append(contentsOf: box.tag)
         } catch {
             preconditionFailure("a key of 16 bytes and a nonce of 12: \(error)")
@@ -45,16 +45,19 @@ struct SRTPCipher {
     func open(
         _ packet: inout [UInt8], header: Int, trailer: [UInt8] = [], nonce: SRTPNonce
     ) throws(SRTPError) {
-        let end = packet.count - Self.tagSize
-        guard header <= end else { throw .malformed }
+        guard header <= packet.count - Self.tagSize else { throw .malformed }
         do {
-            let box = try AES.GCM.SealedBox(
-                nonce: AES.GCM.Nonce(data: nonce.bytes(salt)), ciphertext: packet[header..<end], tag: packet[end...])
+            let box = try AES.GCM.SealedBox(combined: nonce.bytes(salt) + packet[header...])
             let plain = try AES.GCM.open(box, using: key, authenticating: packet[..<header] + trailer)
-            packet.replaceSubrange(header..., with: plain)
+            Self.put(plain, into: &packet, at: header)
+            packet.removeLast(Self.tagSize)
         } catch {
             throw .forged
         }
+    }
+
+    private static func put(_ bytes: some Collection<UInt8>, into packet: inout [UInt8], at offset: Int) {
+        packet.withUnsafeMutableBytes { UnsafeMutableRawBufferPointer(rebasing: $0[offset...]).copyBytes(from: bytes) }
     }
 }
 

@@ -22,7 +22,7 @@ package struct AudioLevel: Sendable, Hashable {
     package var byte: UInt8 { UInt8(value) | (isVoice ? 0x80 : 0) }
 
     /// The level of samples, without judging whether they are voice.
-    package static func value(of samples: some Collection<Int16>) -> Int {
+    package static func value(of samples: [Int16]) -> Int {
         guard let level = Decibels.level(ofPower: Decibels.power(of: samples)) else { return silence }
         return min(max(Int((-level).rounded()), 0), silence)
     }

@@ -38,12 +38,19 @@ package struct AudioMixer: Sendable {
             guard input.samples.count == length else {
                 throw .wrongLength(input.samples.count, expected: length)
             }
-            let gain = min(max(input.gain, 0), Self.greatestGain)
-            for (index, sample) in input.samples.enumerated() {
-                sums[index] += gain == 1 ? Int32(sample) : Int32((Double(sample) * gain).rounded())
-            }
+            add(input, to: &sums)
         }
-        return sums.map { limiter.limit($0) }
+        return limiter.limit(sums)
+    }
+
+    private func add(_ input: Input, to sums: inout [Int32]) {
+        let gain = min(max(input.gain, 0), Self.greatestGain)
+        // Most are not changed, and then a processor adds many samples at once.
+        if gain == 1 {
+            for index in sums.indices { sums[index] &+= Int32(input.samples[index]) }
+        } else {
+            for index in sums.indices { sums[index] += Int32((Double(input.samples[index]) * gain).rounded()) }
+        }
     }
 }
 

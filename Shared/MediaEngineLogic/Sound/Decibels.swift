@@ -4,9 +4,9 @@ enum Decibels {
     static let fullScalePower = 32_768.0 * 32_768.0
 
     /// The mean power of samples, 0 for none.
-    static func power(of samples: some Collection<Int16>) -> Double {
+    static func power(of samples: [Int16]) -> Double {
         guard !samples.isEmpty else { return 0 }
-        let sum = samples.reduce(Int64(0)) { $0 + Int64($1) * Int64($1) }
+        let sum = samples.reduce(Int64(0)) { $0 + Int64(Int32($1) * Int32($1)) }
         return Double(sum) / Double(samples.count)
     }
 

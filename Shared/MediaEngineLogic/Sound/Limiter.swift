@@ -19,8 +19,31 @@ struct Limiter: Sendable {
     /// The samples until the last peak has gone out.
     private var hold = 0
 
-    /// Takes the next sum, and gives the one of 1 ms ago, limited.
-    mutating func limit(_ sum: Int32) -> Int16 {
+    /// Takes the next sums, and gives as many, those of 1 ms ago, limited.
+    mutating func limit(_ sums: [Int32]) -> [Int16] {
+        guard isIdle, sums.count >= Self.lookAhead, Self.fits(sums) else { return sums.map { limit($0) } }
+        // Nearly always: nothing is to be lowered, so that the sums only wait.
+        let earlier = waiting[next...] + waiting[..<next]
+        waiting = Array(sums.suffix(Self.lookAhead))
+        next = 0
+        return earlier.map { Int16(truncatingIfNeeded: $0) }
+            + sums.dropLast(Self.lookAhead).map { Int16(truncatingIfNeeded: $0) }
+    }
+
+    /// Whether no peak is waiting, and none was lately.
+    private var isIdle: Bool { gain == 1 && aim == 1 && hold == 0 }
+
+    private static func fits(_ sums: [Int32]) -> Bool {
+        var least: Int32 = 0
+        var greatest: Int32 = 0
+        for sum in sums {
+            least = min(least, sum)
+            greatest = max(greatest, sum)
+        }
+        return least >= Int32(Int16.min) && greatest <= Int32(Int16.max)
+    }
+
+    private mutating func limit(_ sum: Int32) -> Int16 {
         let out = waiting[next]
         waiting[next] = sum
         next = (next + 1) % Self.lookAhead
