@@ -111,7 +111,8 @@ open class AgoraRtcEngineKit: NSObject, @unchecked Sendable {
     /// after which the engine waits for `leaveChannel`.
     /// - Parameters:
     ///   - key: the dynamic key; nil, empty or the vendor key for none.
-    ///   - channelName: 1 to 64 characters: letters, digits, space and ``! # $ % & ( ) + , - : ; < = . > ? @ [ ] ^ _ ` { } | ~``.
+    ///   - channelName: 1 to 64 characters: letters, digits, space, `! # $ % & ( ) + , - : ; < = . > ? @ [ ] ^ _ { } | ~` and
+    ///     the back quote.
     ///   - info: a text for the record of the call, up to 4096 bytes.
     ///   - uid: the user's number, up to 4294967295; 0 for any that is free.
     ///   - joinSuccess: called once, instead of the delegate: the channel, the uid, and the ms that joining took.
