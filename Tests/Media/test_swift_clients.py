@@ -18,7 +18,7 @@ from waiting import eventually
 CLEAR_AT_32 = 34
 
 # A bad network, how much is said through it, and the seconds that may take.
-BAD, BAD_PACKETS, BAD_SECONDS = Weather(loss=0.1, jitter=0.2), 800, 30
+BAD, BAD_PACKETS, BAD_SECONDS = Weather(loss=0.1, jitter=0.2), 700, 30
 # Frames of silence: where they are left out, what waits gets less.
 PAUSE = 20
 # From mouth to ear, when the network is bad, and when it is not.
