@@ -129,6 +129,7 @@ let package = Package(
         .library(name: "AgoraSigKit", targets: ["AgoraSigKit"]),
         .library(name: "MediaClient", targets: ["MediaClient"]),
         .library(name: "AgoraRtcEngineKit", targets: ["AgoraRtcEngineKit"]),
+        .executable(name: "old-media-app", targets: ["OldMediaApp"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -369,6 +370,10 @@ let package = Package(
             .executableTarget(
                 name: "MediaCall", dependencies: ["MediaClient", "SignalingClient"], path: "Examples/MediaCall",
                 swiftSettings: strict),
+            // An app of the old media SDK, in the language of its time: an example, and a participant for tests.
+            .executableTarget(
+                name: "OldMediaApp", dependencies: ["AgoraRtcEngineKit"], path: "Examples/OldMediaApp",
+                swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
             .testTarget(
                 name: "ClientTests",
                 dependencies: [

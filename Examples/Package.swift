@@ -14,9 +14,5 @@ let package = Package(
         .target(name: "Bot", dependencies: [signalingClient], path: "Bot"),
         .executableTarget(
             name: "OldApp", dependencies: [.product(name: "AgoraSigKit", package: "heliograph")], path: "OldApp"),
-        // In the language of the time of its framework.
-        .target(
-            name: "OldMediaApp", dependencies: [.product(name: "AgoraRtcEngineKit", package: "heliograph")],
-            path: "OldMediaApp", swiftSettings: [.swiftLanguageMode(.v5)]),
     ]
 )

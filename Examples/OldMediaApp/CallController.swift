@@ -3,22 +3,31 @@
 // A screen of an app for the old media framework, in the Swift of its time: a voice call with the buttons that all had.
 import AgoraRtcEngineKit
 
-/// What stands for a label or a button, so that the example needs no UIKit.
+/// What stands for a label, so that the example needs no UIKit: it shows its text as a line of the output.
 class Label {
-    var text: String?
+    let name: String
     var isHidden = false
+    var text: String? {
+        didSet { print("\(name): \(text ?? "")") }
+    }
+
+    init(_ name: String) { self.name = name }
 }
 
 /// A screen with a voice call.
 class CallController: NSObject {
     var agoraKit: AgoraRtcEngineKit!
     var appID = "0123456789abcdef0123456789abcdef"
-    var users = [UInt]()
+    var channel = "room 1"
+    var users = [UInt]() {
+        didSet { usersLabel.text = users.map { String($0) }.joined(separator: ", ") }
+    }
     var lastStat: AgoraRtcStats?
-    let durationLabel = Label()
-    let speedLabel = Label()
-    let volumeLabel = Label()
-    let hintLabel = Label()
+    let durationLabel = Label("duration")
+    let speedLabel = Label("speed")
+    let volumeLabel = Label("volume")
+    let usersLabel = Label("users")
+    let hintLabel = Label("hint")
     var closed: (() -> Void)?
 
     func viewDidLoad() {
@@ -30,7 +39,7 @@ class CallController: NSObject {
         agoraKit.disableVideo()
         agoraKit.enableAudioVolumeIndication(1000, smooth: 3)
         setUpBlocks()
-        join(channel: "room 1")
+        join(channel: channel)
     }
 
     func join(channel: String) {
@@ -95,8 +104,12 @@ extension CallController: AgoraRtcEngineDelegate {
     func rtcEngine(_ engine: AgoraRtcEngineKit!, didJoinedOfUid uid: UInt, elapsed: Int) { users.append(uid) }
 
     func rtcEngine(_ engine: AgoraRtcEngineKit!, didOfflineOfUid uid: UInt, reason: AgoraRtcUserOfflineReason) {
-        if let index = users.index(where: { $0 == uid }) { users.remove(at: index) }
-        hintLabel.text = reason == .userOffline_Dropped ? "lost" : "left"
+        if let index = users.firstIndex(where: { $0 == uid }) { users.remove(at: index) }
+        hintLabel.text = "\(uid) " + (reason == .userOffline_Dropped ? "was lost" : "left")
+    }
+
+    func rtcEngine(_ engine: AgoraRtcEngineKit!, didAudioMuted muted: Bool, byUid uid: UInt) {
+        hintLabel.text = "\(uid) " + (muted ? "is muted" : "talks")
     }
 
     func rtcEngine(

@@ -16,13 +16,14 @@ final class RoomModel: AgoraRtcEngineDelegate {
         return engine.joinChannel(byKey: key, channelName: room, info: nil, uid: uid, joinSuccess: nil) == 0
     }
 
-    func exit() {
-        engine?.leaveChannel(nil)
-        AgoraRtcEngineKit.destroy()
-    }
+    func exit() { engine?.leaveChannel(nil) }
 
     func rtcEngine(_ engine: AgoraRtcEngineKit, didJoinChannel channel: String, withUid uid: UInt, elapsed: Int) {
         print("in \(channel) as \(uid), call \(engine.getCallId() ?? "")")
+    }
+
+    func rtcEngine(_ engine: AgoraRtcEngineKit, didOccurError errorCode: AgoraRtcErrorCode) {
+        print("error \(errorCode.rawValue)")
     }
 
     func rtcEngineRequestChannelKey(_ engine: AgoraRtcEngineKit) {
@@ -33,9 +34,11 @@ final class RoomModel: AgoraRtcEngineDelegate {
         _ engine: AgoraRtcEngineKit, audioQualityOfUid uid: UInt, quality: AgoraRtcQuality, delay: UInt, lost: UInt
     ) {
         self.quality[uid] = quality
+        print("hears \(uid): quality \(quality.rawValue), \(delay) ms, \(lost) % lost")
     }
 
     func rtcEngine(_ engine: AgoraRtcEngineKit, didLeaveChannelWith stats: AgoraRtcStats) {
         print("\(stats.duration) s, \(stats.rxBytes) bytes received, call over")
+        AgoraRtcEngineKit.destroy()
     }
 }

@@ -1,23 +1,32 @@
 """The Swift client talks with itself, with the tests' engine, and through a bad network."""
 
-import math
 import time
-from array import array
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from detour import detour
 from dynamic_key import Grant, dynamic_key
 from media_cast import Cast
+from rough_network import Weather, node_of, rough_network
 from stack_control import unique
-from swift_client import SwiftClient, seconds
-from tone import ABSENT, CLEAR, PERIOD, RATE, TONES, last_part, level, power, snr
+from swift_client import CLEAR_SECONDS, SwiftClient, hears_clearly, seconds
+from tone import ABSENT, CLEAR, PERIOD, RATE, TONES, last_part, level, snr
 from waiting import eventually
 
 # Against the rest, at 32 kbit/s, in dB.
 CLEAR_AT_32 = 34
-# As `hearing.py` says of pages.
-CLEAR_SECONDS = 20
+
+# A bad network, how much is said through it, and the seconds that may take.
+BAD, BAD_PACKETS, BAD_SECONDS = Weather(loss=0.1, jitter=0.2), 700, 30
+# Frames of silence: where they are left out, what waits gets less.
+PAUSE = 20
+# From mouth to ear, when the network is bad, and when it is not.
+BAD_MS, CALM_MS = 160, 130
+# Against the rest in dB, of a tone with gaps and jumps.
+RECOGNISED = 6
+# What nobody is told of a network that is no worse than that.
+TROUBLE = ("interrupted", "lost", "rejoined", "warning", "ended", "user 1 left", "user 2 left")
 
 
 @asynccontextmanager
@@ -36,26 +45,6 @@ async def clients(cast: Cast, directory: Path, *tones: int, **more: object) -> A
     finally:
         for client in present:
             await client.close()
-
-
-def clearness(pcm: array, tones: tuple[int, ...]) -> float:
-    """These tones against all the rest, in dB."""
-    signal = sum(power(pcm, tone) for tone in tones)
-    rest = sum(sample * sample for sample in pcm) / len(pcm) - signal
-    return 10 * math.log10(signal / max(rest, signal * 1e-12)) if signal else -150.0
-
-
-async def hears_clearly(client: SwiftClient, tones: tuple[int, ...], clear: float) -> None:
-    """Waits for one second in which it hears these tones, and neither its own nor anything else."""
-
-    def is_clear() -> bool:
-        pcm = client.heard()
-        part = pcm[-RATE:]
-        return len(part) == RATE and clearness(part, tones) >= clear \
-            and (not client.tone or level(part, client.tone) <= ABSENT)
-
-    assert RATE % PERIOD == 0
-    await eventually(is_clear, f"{client.tone} Hz hears {tones} with {clear} dB", CLEAR_SECONDS)
 
 
 async def test_three_swift_clients_hear_each_other(media, tmp_path):
@@ -143,3 +132,54 @@ async def test_refusals_have_their_codes(media, tmp_path):
             client = SwiftClient(tmp_path)
             await client.start(cast.stack.gateways[0], app, channel)
             assert f"({code})" in await client.ended()
+
+
+async def test_a_bad_network(stack, media, tmp_path):
+    """One packet in ten is lost, and they come up to 200 ms late, in both directions of one client: both conceal it, and go on."""
+    async with media as cast, rough_network(node_of(stack), 8) as network, detour(stack.gateways[0], network.address) as gateway:
+        channel, app = unique("swift"), cast.stack.open_app
+        both = ada, bob = [SwiftClient(tmp_path, tone, PAUSE) for tone in TONES[:2]]
+        try:
+            await ada.join(gateway, app, channel, uid=1)
+            await bob.join(stack.gateways[1], app, channel, uid=2)
+            await hear_each_other(both)
+            network.weather = BAD
+            await eventually(lambda: network.carried + network.lost >= BAD_PACKETS, "enough is said", BAD_SECONDS)
+            rough = [fifths(listener, speaker.tone, BAD_PACKETS // 20) for listener, speaker in (both, both[::-1])]
+            await network.calm()
+            for client in both:
+                await eventually(lambda client=client: client.reports()[-1]["delay"] <= CALM_MS, f"the delay falls: {client.lines}")
+            await hear_each_other(both)
+            assert network.lost >= BAD_PACKETS * BAD.loss / 2
+            concealed = 0
+            for client, values in zip(both, rough, strict=True):
+                reports, last = client.reports(), client.reports()[-1]
+                assert client.is_running and not [line for line in client.lines if line.startswith(TROUBLE)]
+                assert max(report["lost"] for report in reports) > 0 and last["lost"] == 0
+                assert max(report["delay"] for report in reports) >= BAD_MS
+                assert last["recovered"] > 0 and last["concealed"] > 0
+                concealed += last["recovered"] + last["concealed"]
+                recognised = [value for value in values if value >= RECOGNISED]
+                assert len(recognised) >= len(values) / 4, values
+            assert concealed >= 0.8 * network.lost, (concealed, network.lost)
+            assert max(report["upstream"] for report in ada.reports()) > 0
+        finally:
+            await ada.close()
+            await bob.close()
+
+
+async def hear_each_other(both: list[SwiftClient]) -> None:
+    """Waits until each of two hears the other clearly, for three fifths of a second."""
+    for listener, speaker in (both, both[::-1]):
+
+        def is_clear(listener: SwiftClient = listener, tone: int = speaker.tone) -> bool:
+            clear = [value >= CLEAR_AT_32 for value in fifths(listener, tone, 10)]
+            return any(all(clear[at:at + 3]) for at in range(len(clear) - 2))
+
+        await eventually(is_clear, f"{listener.tone} Hz hears {speaker.tone} Hz", CLEAR_SECONDS)
+
+
+def fifths(listener: SwiftClient, tone: int, count: int) -> list[float]:
+    """A tone against all the rest in the last fifths of a second that it has heard, in dB."""
+    pcm = listener.heard()[-count * PERIOD:]
+    return [snr(pcm[at:at + PERIOD], tone) for at in range(0, len(pcm) - PERIOD + 1, PERIOD)]

@@ -14,15 +14,15 @@ struct SlotPlayer {
     private var addedBefore = 0
     /// Who is heard; nil when nobody is.
     private(set) var speaker: UInt32?
+    /// How much later the frame after those handed out will be played than the fastest packets could be: what is aimed at is less
+    /// where nothing silent can be left out.
+    private(set) var delay = MediaInterval.zero
 
     /// - Throws: ``MediaError/codecFailed``.
     init() throws(MediaError) { decoder = try OpusDecoder() }
 
     /// What happened to packets and frames so far.
     var counts: JitterBuffer.Counts { buffer.counts }
-
-    /// How long packets wait, in all.
-    var delay: MediaInterval { buffer.target + .samples(Int64(pending.count)) }
 
     mutating func put(_ packet: AudioPacket, arrival: MediaInstant) { buffer.put(packet, arrival: arrival) }
 
@@ -41,6 +41,7 @@ struct SlotPlayer {
             if pending.isEmpty, stretched.count == Self.frame { return stretched }
             pending += stretched
         }
+        delay = (buffer.delay(at: now) ?? .zero) + .samples(Int64(pending.count))
         defer { pending.removeFirst(Self.frame) }
         return Array(pending[..<Self.frame])
     }

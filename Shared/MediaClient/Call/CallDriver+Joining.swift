@@ -171,7 +171,9 @@ extension CallDriver {
     private func follow(_ outcome: Roster.Outcome?) {
         switch outcome {
         case .events(let events): follow(events)
-        case .gap: askRoster()
+        case .gap(let events):
+            follow(events)
+            askRoster()
         case .old, nil: break
         }
     }

@@ -14,8 +14,9 @@ struct Roster: Equatable {
         case events([MediaEvent])
         /// The change was known already.
         case old
-        /// Changes between are missing: the whole roster has to be asked for.
-        case gap
+        /// Changes between are missing, as after each of the client's own: the whole roster has to be asked for. The app is to
+        /// be told of what it does not say: why a user is gone.
+        case gap([MediaEvent])
     }
 
     /// The client itself, of whose changes nothing is told.
@@ -46,7 +47,7 @@ struct Roster: Equatable {
     /// A user has joined, or its flags have changed.
     mutating func changed(_ member: RosterMember, n: Int64) -> Outcome {
         guard n > self.n else { return .old }
-        guard n == self.n + 1 else { return .gap }
+        guard n == self.n + 1 else { return .gap([]) }
         self.n = n
         return .events(put(member))
     }
@@ -54,7 +55,7 @@ struct Roster: Equatable {
     /// A user has left.
     mutating func left(uid: UInt32, _ reason: MediaLeaveReason, n: Int64) -> Outcome {
         guard n > self.n else { return .old }
-        guard n == self.n + 1 else { return .gap }
+        guard n == self.n + 1 else { return .gap(remove(uid, reason)) }
         self.n = n
         return .events(remove(uid, reason))
     }

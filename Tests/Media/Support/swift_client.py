@@ -1,6 +1,9 @@
-"""The Swift client of media, as the program `media-call`: what it says by its lines, and what it has heard by its file."""
+"""Participants that are programs in Swift: what they tell by their lines, and what they have heard by their files."""
 
 import asyncio
+import math
+import os
+import re
 import wave
 from array import array
 from pathlib import Path
@@ -8,48 +11,45 @@ from pathlib import Path
 from apps import App
 from secrecy import SPOKEN
 from stack_control import BINARIES
-from tone import FRAME, RATE, Tone
+from tone import ABSENT, FRAME, PERIOD, RATE, Tone, level, power
 from waiting import eventually
 
 # A microphone's file: as many frames as have whole periods of all tones.
 FILE_FRAMES = 50
+# As `hearing.py` says of pages.
+CLEAR_SECONDS = 20
+NUMBER = re.compile(r"(\w+)=(\d+)")
 
 
-class SwiftClient:
+class MediaProgram:
     """One participant. `lines` has what it has said so far."""
 
-    def __init__(self, directory: Path, tone: int = 0):
+    def __init__(self, directory: Path, tone: int = 0, pause: int = 0):
         self.tone = tone
         """What it says, in Hz; 0: nothing."""
-        self.uid = 0
+        self.pause = pause
+        """The frames of silence after each second of its tone."""
         self.lines: list[str] = []
         self.heard_in = directory / f"heard-{id(self)}.wav"
         self._said_in = directory / f"said-{id(self)}.wav"
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task | None = None
 
-    async def join(self, gateway: str, app: App, channel: str, **more: object) -> "SwiftClient":
-        """Joins by a gateway's address; `more` as the program's usage names it."""
-        await self.start(gateway, app, channel, **more)
-        await self.line("joined ")
-        self.uid = int(self.lines[0].split()[1])
-        return self
-
-    async def start(self, gateway: str, app: App, channel: str, **more: object) -> None:
-        """Starts the program, which may be refused."""
-        SPOKEN.name(app.id)
-        if self.tone:
-            more["in"] = self._record()
-        options = [f"{name}={value}" for name, value in {"out": self.heard_in, **more}.items()]
+    async def run(self, program: str, *arguments: str, **environment: str) -> None:
+        """Starts the program."""
         self._process = await asyncio.create_subprocess_exec(
-            str(BINARIES / "media-call"), gateway.replace("ws://", "http://"), app.id, channel, *options,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
+            str(BINARIES / program), *arguments, env=os.environ | environment, stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE)
         self._reader = asyncio.create_task(self._read())
 
-    def _record(self) -> Path:
+    def said_in(self) -> Path | None:
+        """The file of its microphone, unless it says nothing."""
+        if not self.tone:
+            return None
         tone, pcm = Tone(self.tone), array("h")
         for _ in range(FILE_FRAMES):
             pcm.extend(tone.frame())
+        pcm.extend([0] * self.pause * FRAME)
         _write(self._said_in, pcm)
         return self._said_in
 
@@ -67,16 +67,15 @@ class SwiftClient:
         self._process.stdin.write(f"{text}\n".encode())
         await self._process.stdin.drain()
 
-    async def leave(self) -> str:
-        """Leaves; what it says at last."""
-        await self.act("leave")
-        return await self.ended()
-
     async def ended(self) -> str:
-        """Waits for its end; the last line."""
+        """Waits for its end; the last line. It is told nothing more."""
         await asyncio.wait_for(self._process.wait(), 20)
         await self._reader
         return self.lines[-1]
+
+    @property
+    def is_running(self) -> bool:
+        return self._process.returncode is None
 
     def heard(self) -> array:
         """What it has played so far."""
@@ -98,6 +97,63 @@ class SwiftClient:
     async def _read(self) -> None:
         while line := await self._process.stdout.readline():
             self.lines.append(line.decode().rstrip("\n"))
+
+
+class SwiftClient(MediaProgram):
+    """One that joins by `media-call`."""
+
+    def __init__(self, directory: Path, tone: int = 0, pause: int = 0):
+        super().__init__(directory, tone, pause)
+        self.uid = 0
+
+    async def join(self, gateway: str, app: App, channel: str, **more: object) -> "SwiftClient":
+        """Joins by a gateway's address; `more` as the program's usage names it."""
+        await self.start(gateway, app, channel, **more)
+        await self.line("joined ")
+        self.uid = int(self.lines[0].split()[1])
+        return self
+
+    async def start(self, gateway: str, app: App, channel: str, **more: object) -> None:
+        """Starts the program, which may be refused."""
+        SPOKEN.name(app.id)
+        options = {"out": self.heard_in, **({"in": said} if (said := self.said_in()) else {}), **more}
+        await self.run(
+            "media-call", web_address(gateway), app.id, channel, *(f"{name}={value}" for name, value in options.items()))
+
+    def reports(self) -> list[dict[str, int]]:
+        """Its reports so far, the numbers by their names; of the users, those of the last one."""
+        lines = [line for line in self.lines if line.startswith("statistics ")]
+        return [{name: int(number) for name, number in NUMBER.findall(line)} for line in lines]
+
+    async def leave(self) -> str:
+        """Leaves; what it says at last."""
+        await self.act("leave")
+        return await self.ended()
+
+
+def web_address(gateway: str) -> str:
+    """Where a gateway's `/getaddr` is."""
+    return gateway.replace("ws://", "http://")
+
+
+def clearness(pcm: array, tones: tuple[int, ...]) -> float:
+    """These tones against all the rest, in dB."""
+    signal = sum(power(pcm, tone) for tone in tones)
+    rest = sum(sample * sample for sample in pcm) / len(pcm) - signal
+    return 10 * math.log10(signal / max(rest, signal * 1e-12)) if signal else -150.0
+
+
+async def hears_clearly(client: MediaProgram, tones: tuple[int, ...], clear: float) -> None:
+    """Waits for one second in which it hears these tones, and neither its own nor anything else."""
+
+    def is_clear() -> bool:
+        pcm = client.heard()
+        part = pcm[-RATE:]
+        return len(part) == RATE and clearness(part, tones) >= clear \
+            and (not client.tone or level(part, client.tone) <= ABSENT)
+
+    assert RATE % PERIOD == 0
+    await eventually(is_clear, f"{client.tone} Hz hears {tones} with {clear} dB", CLEAR_SECONDS)
 
 
 def seconds(pcm: array) -> float:

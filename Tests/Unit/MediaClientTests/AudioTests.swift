@@ -97,6 +97,32 @@ import Testing
         #expect(AudioLevel.value(of: Array(heard[(30 * 960)...])) < 25)
     }
 
+    /// What is aimed at falls when packets come in time again; what is heard waits until something silent can be left out.
+    @Test func theDelayIsThatOfWhatIsHeard() throws {
+        var incoming = IncomingAudio()
+        try incoming.setSlots([1])
+        let encoder = try OpusEncoder(bitRate: 32_000)
+        var underWay: [Int: [AudioPacket]] = [:]
+        var delays: [MediaInterval] = []
+        for index in 0..<400 {
+            let samples = index < 300 ? frame(index) : [Int16](repeating: 0, count: 960)
+            let packet = AudioPacket(
+                sequence: UInt16(index), timestamp: UInt32(index * 960), speaker: 5,
+                payload: Array(encoder.encode(samples)))
+            // In the third second, every other packet is 160 ms late.
+            let isLate = (100..<150).contains(index) && index % 2 == 1
+            underWay[isLate ? index + 8 : index, default: []].append(packet)
+            let now = MediaInstant(microseconds: Int64(index) * 20_000)
+            for packet in underWay.removeValue(forKey: index) ?? [] { incoming.put(packet, on: 1, arrival: now) }
+            _ = incoming.play(now: now)
+            delays.append(incoming.delays.first?.delay ?? .zero)
+        }
+        #expect(delays[99] <= .milliseconds(60))
+        #expect(delays[149] >= .milliseconds(140))
+        #expect(delays[299] >= .milliseconds(140))
+        #expect(delays[399] <= .milliseconds(60))
+    }
+
     @Test func nonsenseIsConcealed() throws {
         let decoder = try OpusDecoder()
         for payload in [[UInt8]](arrayLiteral: [], [0xFF], [UInt8](repeating: 0xFF, count: 1275), [3, 0xFF, 0xFF]) {

@@ -33,9 +33,11 @@ import Testing
     @Test func whatIsKnownIsOldAndWhatIsMissingIsAGap() {
         var roster = roster((5, []))
         #expect(roster.changed(RosterMember(uid: 6, flags: []), n: 10) == .old)
-        #expect(roster.changed(RosterMember(uid: 6, flags: []), n: 12) == .gap)
-        #expect(roster.left(uid: 5, .quit, n: 13) == .gap)
+        #expect(roster.changed(RosterMember(uid: 6, flags: []), n: 12) == .gap([]))
         #expect(roster.others.map(\.uid) == [5])
+        // The roster to come does not say why.
+        #expect(roster.left(uid: 5, .quit, n: 13) == .gap([.userLeft(uid: 5, .quit)]))
+        #expect(roster.others.isEmpty)
         #expect(roster.n == 10)
     }
 
