@@ -91,7 +91,7 @@ def layout(channels: int = 1, rate: int = 48_000, bits: int = 16, kind: int = 1)
 LONG = layout(2, kind=0xFFFE) + struct.pack("<HHI", 22, 16, 3) + b"\1\0" + bytes(14)
 WAV = {
     "mono": wav(chunk(b"fmt ", layout()), chunk(b"data", bytes(range(100))), how=1),
-    "stereo": wav(chunk(b"LIST", b"abc"), chunk(b"fmt ", layout(2)), chunk(b"data", bytes(5000)), how=3),
+    "stereo": wav(chunk(b"LIST", b"abc"), chunk(b"fmt ", layout(2)), chunk(b"data", bytes(3000)), how=3),
     "extensible": wav(chunk(b"data", bytes(41)), chunk(b"fmt ", LONG), how=2),
     "sizes": wav(chunk(b"fmt ", layout()), chunk(b"data", bytes(4), 0xFFFFFFFF)),
     "short": wav(chunk(b"fmt ", layout()[:14])),
