@@ -6,8 +6,13 @@ enum Decibels {
     /// The mean power of samples, 0 for none.
     static func power(of samples: some Collection<Int16>) -> Double {
         guard !samples.isEmpty else { return 0 }
-        let sum = samples.reduce(Int64(0)) { $0 + Int64($1) * Int64($1) }
+        // Arrays and their slices are read as memory: of any collection, a function would be called for each sample.
+        let sum = samples.withContiguousStorageIfAvailable { energy($0) } ?? energy(samples)
         return Double(sum) / Double(samples.count)
+    }
+
+    private static func energy(_ samples: some Collection<Int16>) -> Int64 {
+        samples.reduce(Int64(0)) { $0 + Int64($1) * Int64($1) }
     }
 
     /// The level of a mean power in dBov; nil for digital silence.

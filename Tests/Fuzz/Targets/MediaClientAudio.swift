@@ -30,6 +30,8 @@ struct MediaClientAudio {
     private static let payloadType: UInt8 = 111
     private static let slots: [UInt32] = [100, 101, 102]
     private static let frame: MediaInterval = .samples(AudioPacket.samples)
+    /// The frames that are played of one input: enough for a stream that ends and another one, and each takes a millisecond.
+    private static let frameBound = 200
     /// What a buffer aims at, at most, and a frame in the decoder and one for stretching behind it.
     private static let greatestDelay: MediaInterval = .milliseconds(200 + 2 * 20)
 
@@ -38,7 +40,11 @@ struct MediaClientAudio {
         guard let encoder = try? OpusEncoder(bitRate: 32_000) else { fatalError("libopus has no memory") }
         encoder.expect(loss: 10)
         return (0..<50).map { index in
-            Array(encoder.encode((0..<960).map { Int16(($0 + index * 960) % 100 * 200 - 10_000) }))
+            let frame = (0..<960).map { (sample: Int) -> Int16 in
+                let phase = (sample + index * 960) % 100
+                return Int16(phase * 200 - 10_000)
+            }
+            return Array(encoder.encode(frame))
         }
     }()
 
@@ -49,6 +55,7 @@ struct MediaClientAudio {
     /// The first slot's packets in a buffer of its own, whose counts are seen.
     private var buffer = JitterBuffer()
     private var taken = 0
+    private var played = 0
     private var numbers: [UInt32: (sequence: UInt16, timestamp: UInt32)] = [:]
     private var last: [UInt8] = []
     private var now = MediaInstant(microseconds: 1_000_000)
@@ -62,7 +69,7 @@ struct MediaClientAudio {
 
     mutating func run(_ bytes: [UInt8]) {
         var reader = FuzzReader(bytes)
-        while let how = reader.next(), let step = Step(rawValue: how & 7) {
+        while played < Self.frameBound, let how = reader.next(), let step = Step(rawValue: how & 7) {
             perform(step, &reader)
             pass(how >> 3)
             judgeBuffer()
@@ -159,6 +166,7 @@ struct MediaClientAudio {
     }
 
     private mutating func play() {
+        played += 1
         let mix = incoming.play(now: now)
         holds(mix.samples.count == 960, "what is played has the length of a frame")
         holds(mix.voices.count <= slots.count, "a slot has one voice")
