@@ -40,7 +40,7 @@ struct FuzzTarget: Sendable {
         self.run = run
     }
 
-    static let all: [FuzzTarget] = wire + cluster + secrets + sip + media
+    static let all: [FuzzTarget] = wire + cluster + secrets + sip + media + mediaClient
 
     /// Fails for one input that a fuzzer reaches only step by step, which shows that coverage guides it and failures
     /// are found. Not listed.

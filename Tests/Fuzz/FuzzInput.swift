@@ -31,3 +31,26 @@ struct FuzzInput {
         return pieces
     }
 }
+
+/// An input that is read as steps, front to back.
+struct FuzzReader {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+    /// The next byte; nil at the end.
+    mutating func next() -> UInt8? { rest.popFirst() }
+
+    /// The next bytes as a number in network order; at the end it is continued with zeros.
+    mutating func number<Number: FixedWidthInteger & UnsignedInteger>(_: Number.Type = Number.self) -> Number {
+        (0..<Number.bitWidth / 8).reduce(0) { number, _ in number << 8 | Number(next() ?? 0) }
+    }
+
+    /// The next bytes, after two with their number; fewer at the end.
+    mutating func block() -> [UInt8] {
+        let count = Int(number(UInt16.self))
+        let bytes = Array(rest.prefix(count))
+        rest = rest.dropFirst(bytes.count)
+        return bytes
+    }
+}

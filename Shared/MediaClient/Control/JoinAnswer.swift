@@ -33,7 +33,9 @@ struct RosterCopy: Equatable {
 extension RosterCopy {
     /// - Throws: ``MediaError/badAnswer``.
     init(_ json: JSONValue) throws(MediaError) {
-        guard let n = json["n"]?.integer, case .array(let users)? = json["users"] else { throw .badAnswer }
+        guard let n = json["n"]?.integer, case .array(let users)? = json["users"], users.count <= Roster.bound else {
+            throw .badAnswer
+        }
         let members: [RosterMember] = users.compactMap { user in
             guard case .array(let parts) = user, parts.count >= 2,
                 let uid = parts[0].integer.flatMap(UInt32.init(exactly:)),

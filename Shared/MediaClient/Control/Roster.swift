@@ -8,6 +8,9 @@ struct RosterMember: Equatable {
 
 /// The client's copy of a channel's users, kept up by numbered changes, and what the app is told of them.
 struct Roster: Equatable {
+    /// The most users that are known; the app is told nothing of more. A gateway that is none could fill the memory with them.
+    static let bound = 10_000
+
     /// What a change has led to.
     enum Outcome: Equatable {
         /// The app is to be told.
@@ -73,10 +76,13 @@ struct Roster: Equatable {
 
     private mutating func put(_ member: RosterMember) -> [MediaEvent] {
         guard member.uid != own else { return [] }
-        guard let before = flags.updateValue(member.flags, forKey: member.uid) else {
+        guard let before = flags[member.uid] else {
+            guard order.count < Self.bound else { return [] }
+            flags[member.uid] = member.flags
             order.append(member.uid)
             return [Self.arrival(member)]
         }
+        flags[member.uid] = member.flags
         return Self.changes(of: member.uid, from: before, to: member.flags)
     }
 

@@ -42,7 +42,8 @@ struct PathReports {
         var position = 0
         var part = cm_rtcp()
         while cm_rtcp_next(&part, bytes, bytes.count, &position) {
-            if part.kind == CM_RTCP_SENDER_REPORT {
+            // Only of slots that are heard: a node could name any number of sources.
+            if part.kind == CM_RTCP_SENDER_REPORT, slots[part.ssrc] != nil {
                 heard[part.ssrc] = (now, UInt32(truncatingIfNeeded: part.report.ntp >> 16))
             }
             guard part.kind == CM_RTCP_SENDER_REPORT || part.kind == CM_RTCP_RECEIVER_REPORT else { continue }

@@ -1,4 +1,5 @@
 import SignalingProtocol
+import SignalingWire
 import Testing
 
 @testable import MediaClient
@@ -65,5 +66,27 @@ import Testing
         // Another node counts from elsewhere.
         #expect(roster.replace(with: copy, isOtherNode: true) == [.userLeft(uid: 5, .dropped)])
         #expect(roster.n == 9)
+    }
+
+    @Test func usersAreBounded() {
+        let members = (0..<UInt32(Roster.bound)).map { RosterMember(uid: $0 + 10, flags: []) }
+        var roster = Roster(RosterCopy(n: 3, members: members), own: 1)
+        #expect(roster.changed(RosterMember(uid: 9, flags: []), n: 4) == .events([]))
+        #expect(roster.count == Roster.bound + 1)
+        // Those who are known still change, and make room when they leave.
+        #expect(
+            roster.changed(RosterMember(uid: 10, flags: .audioMuted), n: 5) == .events([.audioMuted(uid: 10, true)]))
+        #expect(roster.left(uid: 10, .quit, n: 6) == .events([.userLeft(uid: 10, .quit)]))
+        #expect(
+            roster.changed(RosterMember(uid: 9, flags: []), n: 7) == .events([.userJoined(MediaUser(uid: 9))]))
+    }
+
+    @Test func aRosterOfTooManyUsersIsNotRead() {
+        func copy(_ count: Int) throws(MediaError) -> RosterCopy {
+            let users = (0..<count).map { JSONValue.array([.number(String($0)), .number("0")]) }
+            return try RosterCopy(.object([JSONMember("n", .number("1")), JSONMember("users", .array(users))]))
+        }
+        #expect(throws: Never.self) { try copy(Roster.bound) }
+        #expect(throws: MediaError.badAnswer) { try copy(Roster.bound + 1) }
     }
 }
