@@ -46,7 +46,7 @@ let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "s
 /// The three targets of a service, in one folder: Logic decides without I/O, Server does the I/O, Main is the entry point.
 func service(
     _ name: String, folder: String, logic: [Target.Dependency] = [], server: [Target.Dependency],
-    main: [Target.Dependency] = ["ClusterService"]
+    main: [Target.Dependency] = ["ClusterService"], serverSettings: [SwiftSetting] = strict
 ) -> [Target] {
     [
         .target(
@@ -59,7 +59,7 @@ func service(
                 "ServiceMetrics", logging, lifecycle,
             ]
                 + server,
-            path: "Services/\(folder)/Server", swiftSettings: strict),
+            path: "Services/\(folder)/Server", swiftSettings: serverSettings),
         .executableTarget(
             name: "\(name)Main", dependencies: [.target(name: "\(name)Server"), "ServiceKit"] + main,
             path: "Services/\(folder)/Main",
@@ -301,7 +301,8 @@ let package = Package(
             server: ["RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
         + service(
             "Invitation", folder: "Invitation", logic: ["ClusterState", "SignalingWire"],
-            server: ["RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore, deques])
+            server: ["RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore, deques],
+            serverSettings: plain + fuzzedInPart)
         + service(
             "SIPBridge", folder: "SIPBridge", logic: ["SignalingTokens"],
             server: ["CRe", "RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
