@@ -38,7 +38,10 @@ struct SlotPlayer {
                 delay: waiting(now: now), addedFrames: Self.added(buffer.counts) - addedBefore)
             let stretched = stretcher.stretch(decoded, to: length.samples)
             // Nearly always: nothing is to be copied.
-            if pending.isEmpty, stretched.count == Self.frame { return stretched }
+            if pending.isEmpty, stretched.count == Self.frame {
+                delay = (buffer.delay(at: now) ?? .zero) + .samples(AudioPacket.samples)
+                return stretched
+            }
             pending += stretched
         }
         delay = (buffer.delay(at: now) ?? .zero) + .samples(Int64(pending.count))
