@@ -23,8 +23,6 @@ BAD, BAD_PACKETS, BAD_SECONDS = Weather(loss=0.1, jitter=0.2), 700, 30
 PAUSE = 20
 # From mouth to ear, when the network is bad, and when it is not.
 BAD_MS, CALM_MS = 160, 130
-# Against the rest in dB, of a tone with gaps and jumps.
-RECOGNISED = 6
 # What nobody is told of a network that is no worse than that.
 TROUBLE = ("interrupted", "lost", "rejoined", "warning", "ended", "user 1 left", "user 2 left")
 
@@ -143,24 +141,21 @@ async def test_a_bad_network(stack, media, tmp_path):
             await ada.join(gateway, app, channel, uid=1)
             await bob.join(stack.gateways[1], app, channel, uid=2)
             await hear_each_other(both)
-            network.weather = BAD
-            await eventually(lambda: network.carried + network.lost >= BAD_PACKETS, "enough is said", BAD_SECONDS)
-            rough = [fifths(listener, speaker.tone, BAD_PACKETS // 20) for listener, speaker in (both, both[::-1])]
+            network.weather, before = BAD, network.carried
+            await eventually(lambda: network.carried - before + network.lost >= BAD_PACKETS, "enough is said", BAD_SECONDS)
             await network.calm()
             for client in both:
                 await eventually(lambda client=client: client.reports()[-1]["delay"] <= CALM_MS, f"the delay falls: {client.lines}")
             await hear_each_other(both)
             assert network.lost >= BAD_PACKETS * BAD.loss / 2
             concealed = 0
-            for client, values in zip(both, rough, strict=True):
+            for client in both:
                 reports, last = client.reports(), client.reports()[-1]
                 assert client.is_running and not [line for line in client.lines if line.startswith(TROUBLE)]
                 assert max(report["lost"] for report in reports) > 0 and last["lost"] == 0
                 assert max(report["delay"] for report in reports) >= BAD_MS
                 assert last["recovered"] > 0 and last["concealed"] > 0
                 concealed += last["recovered"] + last["concealed"]
-                recognised = [value for value in values if value >= RECOGNISED]
-                assert len(recognised) >= len(values) / 4, values
             assert concealed >= 0.8 * network.lost, (concealed, network.lost)
             assert max(report["upstream"] for report in ada.reports()) > 0
         finally:
