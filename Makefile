@@ -65,8 +65,8 @@ bench: bench-deps release ## measure Heliograph, other servers and the machine's
 bench-check: release ## fail when Heliograph is slower than Benchmarks/baseline.json by more than noise
 	@Benchmarks/run check
 
-bench-media: ## forward 36,000 audio packets a second by a media node and by a bare forwarder: CPU, delay, memory (half a minute)
-	@$(MAKE) -s -C Benchmarks media && Benchmarks/.build/tools/media 3 5
+bench-media: release ## what media cost: a node beside a bare forwarder, a participant beside the codec alone: CPU, delay, memory (three minutes)
+	@$(MAKE) -s -C Benchmarks media && Benchmarks/.build/tools/media 3 5 && Benchmarks/run media-client
 
 bench-psql: release ## time what operators ask of each view with a million users; fails from 100 ms on (five minutes)
 	@Benchmarks/run psql
