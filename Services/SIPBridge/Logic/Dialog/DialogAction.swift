@@ -5,32 +5,20 @@ package enum DialogAction: Equatable, Sendable {
     /// Report to the invitation service. If it does not have the call any more, call
     /// ``DialogStateMachine/reportRefused()``; for a claim, call ``DialogStateMachine/claimAnswered(continues:)``.
     case report(PhoneAct, DialogNote)
-    /// Invite the user to whom the called number belongs, then call
-    /// ``DialogStateMachine/invitationAnswered(continues:code:)``.
-    case inviteUser
-    /// Find the trunk and everything an INVITE needs, then call ``DialogStateMachine/prepared(ring:)`` or
-    /// ``DialogStateMachine/unprepared(_:_:)``.
-    case prepare
-    /// Send the INVITE, with credentials for all challenges so far; also after a challenge or a 422.
-    case sendInvite(SessionHeaders)
-    /// CANCEL the INVITE that is in progress.
-    case sendCancel
-    /// Send the ACK for the current 2xx, in the dialog with this tag. The first 2xx establishes that dialog.
+    /// What is done only in calls to a telephone.
+    case outbound(OutboundAction)
+    /// What is done only in calls from a telephone.
+    case inbound(InboundAction)
+    /// Send the ACK for the event's 2xx, in the dialog with this tag. The first 2xx establishes that dialog.
     case acknowledge(tag: String)
-    /// End the dialog with this tag, which is not the call's, because another telephone answered too.
-    case endFork(tag: String)
-    /// Apply the session description of the current 2xx or ACK (or, if it has none, that of the latest provisional
+    /// Apply the session description of the event's 2xx or ACK (or, if it has none, that of the latest provisional
     /// response), then call ``DialogStateMachine/descriptionTaken(_:)``.
     case takeDescription
     /// Start to send and receive media.
     case startMedia
-    /// Respond to the first INVITE, which began the call.
-    case respondInvite(DialogReply)
-    /// Respond with 200 to that INVITE, with an answer, or with an offer if it had none.
-    case acceptInvite(SessionHeaders)
-    /// Respond to the current request.
+    /// Respond to the event's request.
     case respond(DialogReply)
-    /// Respond to the current re-INVITE or UPDATE with 200, these fields and an answer (or an offer, if it had none),
+    /// Respond to the event's re-INVITE or UPDATE with 200, these fields and an answer (or an offer, if it had none),
     /// or with 488; then call ``DialogStateMachine/offerAnswered(_:)``.
     case answerOffer(DialogOffer, SessionHeaders)
     /// Send our latest 2xx again.
@@ -41,7 +29,7 @@ package enum DialogAction: Equatable, Sendable {
     case sendReinvite(SessionHeaders)
     /// End the dialog.
     case sendBye
-    /// Call ``DialogStateMachine/timerFired(_:dice:)`` after this time.
+    /// Call ``DialogStateMachine/timerFired(_:)`` after this time.
     case schedule(DialogTimer, after: Duration)
     /// Cancel that timer.
     case cancel(DialogTimer)
@@ -49,6 +37,30 @@ package enum DialogAction: Equatable, Sendable {
     case close
     /// Forget the dialog, because no message of it is expected any more.
     case forget
+}
+
+/// What the driver of a call to a telephone must do.
+package enum OutboundAction: Equatable, Sendable {
+    /// Find the trunk and everything an INVITE needs, then call ``DialogStateMachine/prepared(ring:)`` or
+    /// ``DialogStateMachine/unprepared(_:_:)``.
+    case prepare
+    /// Send the INVITE, with credentials for all challenges so far; also after a challenge or a 422.
+    case sendInvite(SessionHeaders)
+    /// CANCEL the INVITE that is in progress.
+    case sendCancel
+    /// End the dialog with this tag, which is not the call's, because another telephone answered too.
+    case endFork(tag: String)
+}
+
+/// What the driver of a call from a telephone must do.
+package enum InboundAction: Equatable, Sendable {
+    /// Invite the user to whom the called number belongs, then call
+    /// ``DialogStateMachine/invitationAnswered(continues:code:)``.
+    case inviteUser
+    /// Respond to the INVITE that began the call.
+    case respond(DialogReply)
+    /// Respond with 200 to that INVITE, with an answer, or with an offer if it had none.
+    case accept(SessionHeaders)
 }
 
 /// A response without a description.

@@ -9,12 +9,12 @@ extension DialogStateMachine {
         guard state == .fresh else { return [] }
         switch policy.answer(session) {
         case .tooSmall(let minimum):
-            return [.respondInvite(.intervalTooSmall(minimum: minimum))] + finish()
+            return [.inbound(.respond(.intervalTooSmall(minimum: minimum)))] + finish()
         case .agreed(let timer, let headers):
             state = .inviting(
                 DialogState.IncomingInvite(
                     hasOffer: hasOffer, headers: headers, timer: timer, allowsUpdate: session.allowsUpdate ?? false))
-            return [.respondInvite(.trying), .inviteUser]
+            return [.inbound(.respond(.trying)), .inbound(.inviteUser)]
         }
     }
 
@@ -22,9 +22,9 @@ extension DialogStateMachine {
     /// - Parameter code: the code of the error when the user was not invited.
     package mutating func invitationAnswered(continues: Bool, code: SignalingCode? = nil) -> [DialogAction] {
         switch state {
-        case .inviting(let it):
-            guard continues else { return [.respondInvite(DialogVerdict.reply(for: code))] + finish() }
-            state = .alerting(it)
+        case .inviting(let incoming):
+            guard continues else { return [.inbound(.respond(DialogVerdict.reply(for: code)))] + finish() }
+            state = .alerting(incoming)
             return []
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .alerting, .answering, .up, .leaving,
             .over:
@@ -36,7 +36,7 @@ extension DialogStateMachine {
     package mutating func callerCancelled() -> [DialogAction] {
         switch state {
         case .inviting, .alerting:
-            return [.respondInvite(.terminated), .report(.ended(.success), DialogNote(.hangup))] + finish()
+            return [.inbound(.respond(.terminated)), .report(.ended(.success), DialogNote(.hangup))] + finish()
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .answering, .up, .leaving, .over:
             return []  // Our final response was sent before and remains valid.
         }
@@ -46,19 +46,19 @@ extension DialogStateMachine {
     package mutating func acknowledged() -> [DialogAction] {
         let stop: [DialogAction] = [.cancel(.retransmission), .cancel(.acknowledgement)]
         switch state {
-        case .answering(let it):
-            if it.wantsEnd { return leave() }
+        case .answering(let answering):
+            if answering.wantsEnd { return leave() }
             state = .up(
                 DialogState.Established(
-                    isCaller: false, timer: it.invite.timer, allowsUpdate: it.invite.allowsUpdate,
-                    applying: it.invite.hasOffer ? nil : .first))
-            return stop + [it.invite.hasOffer ? .startMedia : .takeDescription] + run(it.invite.timer)
-        case .up(var it):
-            switch it.response {
+                    isCaller: false, timer: answering.invite.timer, allowsUpdate: answering.invite.allowsUpdate,
+                    applying: answering.invite.hasOffer ? nil : .first))
+            return stop + [answering.invite.hasOffer ? .startMedia : .takeDescription] + run(answering.invite.timer)
+        case .up(var established):
+            switch established.response {
             case .unacknowledged(_, let wantsDescription):
-                it.response = nil
-                it.applying = wantsDescription ? .later : nil
-                state = .up(it)
+                established.response = nil
+                established.applying = wantsDescription ? .later : nil
+                state = .up(established)
                 return stop + (wantsDescription ? [.takeDescription] : [])
             case .deciding, nil:
                 return []  // A repeated ACK.
@@ -71,12 +71,12 @@ extension DialogStateMachine {
     /// Called when the user's client has received the invitation.
     mutating func userRings() -> [DialogAction] {
         switch state {
-        case .inviting(let it):
+        case .inviting(let incoming):
             // The order has overtaken the reply to the invitation.
-            state = .alerting(it)
-            return [.respondInvite(.ringing)]
+            state = .alerting(incoming)
+            return [.inbound(.respond(.ringing))]
         case .alerting:
-            return [.respondInvite(.ringing)]
+            return [.inbound(.respond(.ringing))]
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .answering, .up, .leaving, .over:
             return []
         }
@@ -85,10 +85,10 @@ extension DialogStateMachine {
     /// Called when the user accepts. From inviting or alerting to answering.
     mutating func userAccepts() -> [DialogAction] {
         switch state {
-        case .inviting(let it), .alerting(let it):
-            state = .answering(DialogState.Answering(invite: it, pause: durations.t1))
+        case .inviting(let incoming), .alerting(let incoming):
+            state = .answering(DialogState.Answering(invite: incoming, pause: durations.t1))
             return [
-                .acceptInvite(it.headers), .schedule(.retransmission, after: durations.t1),
+                .inbound(.accept(incoming.headers)), .schedule(.retransmission, after: durations.t1),
                 .schedule(.acknowledgement, after: durations.transaction),
             ]
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .answering, .up, .leaving, .over:
@@ -96,12 +96,12 @@ extension DialogStateMachine {
         }
     }
 
-    /// Called when the answer for ``DialogAction/acceptInvite(_:)`` cannot be made. From answering to over.
+    /// Called when the answer for ``InboundAction/accept(_:)`` cannot be made. From answering to over.
     package mutating func acceptanceFailed() -> [DialogAction] {
         switch state {
         case .answering:
             return [
-                .respondInvite(.notAcceptable), .report(.ended(.inviteOther), DialogNote(.unusableMedia)),
+                .inbound(.respond(.notAcceptable)), .report(.ended(.inviteOther), DialogNote(.unusableMedia)),
             ] + finish()
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .up, .leaving,
             .over:
@@ -112,16 +112,16 @@ extension DialogStateMachine {
     /// Called when our 2xx is due to be repeated.
     mutating func retransmissionDue() -> [DialogAction] {
         switch state {
-        case .answering(var it):
-            it.pause = min(it.pause * 2, durations.t2)
-            state = .answering(it)
-            return [.resendAnswer, .schedule(.retransmission, after: it.pause)]
-        case .up(var it):
-            switch it.response {
+        case .answering(var answering):
+            answering.pause = min(answering.pause * 2, durations.t2)
+            state = .answering(answering)
+            return [.resendAnswer, .schedule(.retransmission, after: answering.pause)]
+        case .up(var established):
+            switch established.response {
             case .unacknowledged(let pause, let wantsDescription):
                 let next = min(pause * 2, durations.t2)
-                it.response = .unacknowledged(pause: next, wantsDescription: wantsDescription)
-                state = .up(it)
+                established.response = .unacknowledged(pause: next, wantsDescription: wantsDescription)
+                state = .up(established)
                 return [.resendAnswer, .schedule(.retransmission, after: next)]
             case .deciding, nil:
                 return []
@@ -135,10 +135,10 @@ extension DialogStateMachine {
     mutating func acknowledgementMissing() -> [DialogAction] {
         let report = DialogAction.report(.ended(.inviteNetwork), DialogNote(.unacknowledged))
         switch state {
-        case .answering(let it):
-            return (it.wantsEnd ? [] : [report]) + leave()
-        case .up(let it):
-            switch it.response {
+        case .answering(let answering):
+            return (answering.wantsEnd ? [] : [report]) + leave()
+        case .up(let established):
+            switch established.response {
             case .unacknowledged: return [report] + leave()
             case .deciding, nil: return []
             }

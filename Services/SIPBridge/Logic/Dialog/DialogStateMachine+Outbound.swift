@@ -15,7 +15,7 @@ extension DialogStateMachine {
         guard state == .claiming else { return [] }  // An order came first.
         guard continues else { return finish() }
         state = .preparing
-        return [.prepare]
+        return [.outbound(.prepare)]
     }
 
     /// Called when trunk, dialog and offer are ready. From preparing to calling.
@@ -23,7 +23,7 @@ extension DialogStateMachine {
     package mutating func prepared(ring: Duration) -> [DialogAction] {
         guard state == .preparing else { return [] }  // An order came first.
         state = .calling(DialogState.Calling())
-        return [.sendInvite(policy.request(nil, minimum: nil)), .schedule(.ring, after: ring)]
+        return [.outbound(.sendInvite(policy.request(nil, minimum: nil))), .schedule(.ring, after: ring)]
     }
 
     /// Called when the telephone cannot be called. From preparing to over.
@@ -35,15 +35,15 @@ extension DialogStateMachine {
     /// Takes a provisional response to our INVITE.
     package mutating func provisional(_ response: DialogResponse) -> [DialogAction] {
         switch state {
-        case .calling(var it):
-            it.isProceeding = true
-            let rings = !it.isRinging && (response.status == 180 || response.status == 183)
-            it.isRinging = it.isRinging || rings
-            state = .calling(it)
+        case .calling(var calling):
+            calling.isProceeding = true
+            let rings = !calling.isRinging && (response.status == 180 || response.status == 183)
+            calling.isRinging = calling.isRinging || rings
+            state = .calling(calling)
             return rings ? [.report(.ringing, DialogNote(nil, response))] : []
-        case .cancelling(let it) where !it.isSent:
+        case .cancelling(let cancelling) where !cancelling.isSent:
             state = .cancelling(DialogState.Cancelling(isSent: true))
-            return [.sendCancel, .schedule(.cancelled, after: durations.transaction)]
+            return [.outbound(.sendCancel), .schedule(.cancelled, after: durations.transaction)]
         case .fresh, .claiming, .preparing, .cancelling, .confirming, .inviting, .alerting, .answering, .up, .leaving,
             .over:
             return []  // Late, or from another telephone that the INVITE was forked to.
@@ -54,15 +54,15 @@ extension DialogStateMachine {
     /// leaving, over.
     package mutating func final(_ response: DialogResponse) -> [DialogAction] {
         switch state {
-        case .calling(let it):
+        case .calling(let calling):
             if (200..<300).contains(response.status) {
                 peerTag = response.tag
                 state = .confirming(response)
                 return [.cancel(.ring), .acknowledge(tag: response.tag), .takeDescription]
             }
-            if let next = nextAttempt(it, response) {
+            if let next = nextAttempt(calling, response) {
                 state = .calling(next)
-                return [.sendInvite(policy.request(nil, minimum: next.minimum))]
+                return [.outbound(.sendInvite(policy.request(nil, minimum: next.minimum)))]
             }
             let (act, note) = DialogVerdict.act(for: response)
             return [.cancel(.ring), .report(act, note)] + finish()
@@ -98,7 +98,7 @@ extension DialogStateMachine {
             if tag == peerTag { return [.acknowledge(tag: tag)] }
             let isCopy = forks.contains(tag)
             if forks.count < Self.forkBound { forks.insert(tag) }
-            return [.acknowledge(tag: tag)] + (isCopy ? [] : [.endFork(tag: tag)])
+            return [.acknowledge(tag: tag)] + (isCopy ? [] : [.outbound(.endFork(tag: tag))])
         case .fresh, .claiming, .preparing, .inviting, .alerting, .answering:
             return []  // We have not sent an INVITE.
         }

@@ -10,8 +10,8 @@ extension DialogStateMachine {
     /// Handles a re-INVITE or UPDATE from the peer.
     package mutating func offered(_ offer: DialogOffer, _ session: SessionTimerFields) -> [DialogAction] {
         switch state {
-        case .up(var it):
-            switch it.response {
+        case .up(var established):
+            switch established.response {
             case .deciding: return [.respond(.retryLater(after: Self.retryAfter))]
             case .unacknowledged(_, wantsDescription: true): return [.respond(.pending)]
             case .unacknowledged(_, wantsDescription: false), nil: break
@@ -19,21 +19,23 @@ extension DialogStateMachine {
             // Glare: an offer of ours is not answered yet. An UPDATE without a description makes no offer (RFC 3311,
             // 5.2).
             let isOffer = offer.kind == .reinvite || offer.hasDescription
-            if isOffer, it.ownRequest == .reinvite || it.applying != nil { return [.respond(.pending)] }
+            if isOffer, established.ownRequest == .reinvite || established.applying != nil {
+                return [.respond(.pending)]
+            }
             switch policy.answer(session) {
             case .tooSmall(let minimum):
                 return [.respond(.intervalTooSmall(minimum: minimum))]
             case .agreed(let timer, let headers):
-                if let allows = session.allowsUpdate { it.allowsUpdate = allows }
+                if let allows = session.allowsUpdate { established.allowsUpdate = allows }
                 guard isOffer else {
-                    it.timer = timer
-                    state = .up(it)
+                    established.timer = timer
+                    state = .up(established)
                     return [.respond(.refreshed(headers))] + run(timer)
                 }
                 // A new INVITE shows that the peer has received our last 2xx, even if its ACK was lost.
-                let isUnacknowledged = it.response != nil
-                it.response = .deciding(offer, timer)
-                state = .up(it)
+                let isUnacknowledged = established.response != nil
+                established.response = .deciding(offer, timer)
+                state = .up(established)
                 return (isUnacknowledged ? [.cancel(.retransmission), .cancel(.acknowledgement)] : [])
                     + [.answerOffer(offer, headers)]
             }
@@ -52,22 +54,22 @@ extension DialogStateMachine {
     /// - Parameter isAccepted: false when the offer was refused and the session has not changed.
     package mutating func offerAnswered(_ isAccepted: Bool) -> [DialogAction] {
         switch state {
-        case .up(var it):
-            switch it.response {
+        case .up(var established):
+            switch established.response {
             case .deciding(let offer, let timer):
-                it.response = nil
+                established.response = nil
                 guard isAccepted else {
-                    state = .up(it)
+                    state = .up(established)
                     return []
                 }
-                it.timer = timer
+                established.timer = timer
                 switch offer.kind {
                 case .update:
-                    state = .up(it)
+                    state = .up(established)
                     return run(timer)
                 case .reinvite:
-                    it.response = .unacknowledged(pause: durations.t1, wantsDescription: !offer.hasDescription)
-                    state = .up(it)
+                    established.response = .unacknowledged(pause: durations.t1, wantsDescription: !offer.hasDescription)
+                    state = .up(established)
                     return [
                         .schedule(.retransmission, after: durations.t1),
                         .schedule(.acknowledgement, after: durations.transaction),
@@ -96,13 +98,15 @@ extension DialogStateMachine {
     /// Called when it is our turn to refresh the session.
     mutating func refreshDue() -> [DialogAction] {
         switch state {
-        case .up(var it):
+        case .up(var established):
             // The peer is changing the session: if that succeeds it is a refresh, otherwise this timer fires again.
-            guard it.ownRequest == nil, it.response == nil, let timer = it.timer else { return [] }
-            it.ownRequest = it.allowsUpdate ? .update : .reinvite
-            state = .up(it)
-            let headers = policy.request(timer, minimum: it.minimum)
-            return [it.allowsUpdate ? .sendUpdate(headers) : .sendReinvite(headers)]
+            guard established.ownRequest == nil, established.response == nil, let timer = established.timer else {
+                return []
+            }
+            established.ownRequest = established.allowsUpdate ? .update : .reinvite
+            state = .up(established)
+            let headers = policy.request(timer, minimum: established.minimum)
+            return [established.allowsUpdate ? .sendUpdate(headers) : .sendReinvite(headers)]
         case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering,
             .leaving, .over:
             return []  // The call has ended meanwhile.
@@ -113,18 +117,18 @@ extension DialogStateMachine {
     /// - Parameter dice: a random number, for the pause after a glare.
     package mutating func refreshAnswered(_ response: DialogResponse, dice: UInt32) -> [DialogAction] {
         switch state {
-        case .up(var it):
-            guard let own = it.ownRequest else { return [] }
-            it.ownRequest = nil
+        case .up(var established):
+            guard let own = established.ownRequest else { return [] }
+            established.ownRequest = nil
             if (200..<300).contains(response.status) {
-                it.timer = policy.agreed(response.session)
-                if let allows = response.session.allowsUpdate { it.allowsUpdate = allows }
-                it.applying = own == .reinvite ? .later : nil
-                state = .up(it)
+                established.timer = policy.agreed(response.session)
+                if let allows = response.session.allowsUpdate { established.allowsUpdate = allows }
+                established.applying = own == .reinvite ? .later : nil
+                state = .up(established)
                 return (own == .reinvite ? [.acknowledge(tag: peerTag ?? response.tag), .takeDescription] : [])
-                    + run(it.timer)
+                    + run(established.timer)
             }
-            return refreshRefused(it, own, response, dice)
+            return refreshRefused(established, own, response, dice)
         case .leaving, .over:
             // A 2xx that arrives after our BYE must still be acknowledged.
             guard (200..<300).contains(response.status) else { return [] }
@@ -137,7 +141,7 @@ extension DialogStateMachine {
     /// Called when our UPDATE or re-INVITE got no response: the peer is gone (RFC 3261, 12.2.1.2). From up to leaving.
     package mutating func refreshFailed(_ failure: DialogFailure) -> [DialogAction] {
         switch state {
-        case .up(let it) where it.ownRequest != nil:
+        case .up(let established) where established.ownRequest != nil:
             let reason: DialogReason =
                 switch failure {
                 case .timedOut: .sessionExpired
@@ -154,35 +158,35 @@ extension DialogStateMachine {
         _ before: DialogState.Established, _ own: DialogState.Established.OwnRequest, _ response: DialogResponse,
         _ dice: UInt32
     ) -> [DialogAction] {
-        var it = before
+        var established = before
         switch response.status {
         case 408, 481:
             return [.report(.ended(.inviteNetwork), DialogNote(.dialogLost, response))] + leave()
         case 491:
             // The side that chose the Call-ID waits 2.1 to 4 s, the other one 0 to 2 s, in steps of 10 ms (RFC 3261,
             // 14.1).
-            let pause = it.isCaller ? 2100 + dice % 191 * 10 : dice % 201 * 10
-            state = .up(it)
+            let pause = established.isCaller ? 2100 + dice % 191 * 10 : dice % 201 * 10
+            state = .up(established)
             return [.schedule(.glare, after: .milliseconds(pause))]
         case 422:
-            guard let minimum = policy.minimumAfterRefusal(response.session, before: it.minimum) else { break }
-            it.minimum = minimum
-            it.ownRequest = own
-            state = .up(it)
-            let headers = policy.request(it.timer, minimum: minimum)
+            guard let minimum = policy.minimumAfterRefusal(response.session, before: established.minimum) else { break }
+            established.minimum = minimum
+            established.ownRequest = own
+            state = .up(established)
+            let headers = policy.request(established.timer, minimum: minimum)
             return [own == .update ? .sendUpdate(headers) : .sendReinvite(headers)]
         case 405, 501:
             guard own == .update else { break }
-            it.allowsUpdate = false
-            it.ownRequest = .reinvite
-            state = .up(it)
-            return [.sendReinvite(policy.request(it.timer, minimum: it.minimum))]
+            established.allowsUpdate = false
+            established.ownRequest = .reinvite
+            state = .up(established)
+            return [.sendReinvite(policy.request(established.timer, minimum: established.minimum))]
         default:
             break
         }
         // The call continues, as after a 488; unless a later refresh succeeds, it ends when the session expires.
-        state = .up(it)
-        return it.timer.map { [.schedule(.refresh, after: $0.refreshAfter / 2)] } ?? []
+        state = .up(established)
+        return established.timer.map { [.schedule(.refresh, after: $0.refreshAfter / 2)] } ?? []
     }
 
     /// Called when the session was not refreshed in time. From up to leaving.

@@ -64,7 +64,7 @@ package struct DialogStateMachine: Equatable, Sendable {
             return []
         case .claiming, .preparing, .calling, .confirming:
             return [.report(.failed(.inviteNetwork), note)] + terminate(reply: .serviceUnavailable)
-        case .answering(let it) where it.wantsEnd:
+        case .answering(let answering) where answering.wantsEnd:
             return []
         case .inviting, .alerting, .answering, .up:
             return [.report(.ended(.inviteNetwork), note)] + terminate(reply: .serviceUnavailable)
@@ -76,17 +76,18 @@ package struct DialogStateMachine: Equatable, Sendable {
         switch state {
         case .fresh, .claiming, .preparing:
             return finish()
-        case .calling(let it):
-            state = .cancelling(DialogState.Cancelling(isSent: it.isProceeding))
+        case .calling(let calling):
+            state = .cancelling(DialogState.Cancelling(isSent: calling.isProceeding))
             return [.cancel(.ring)]
-                + (it.isProceeding ? [.sendCancel, .schedule(.cancelled, after: durations.transaction)] : [])
+                + (calling.isProceeding
+                    ? [.outbound(.sendCancel), .schedule(.cancelled, after: durations.transaction)] : [])
         case .confirming, .up:
             return leave()
         case .inviting, .alerting:
-            return [.respondInvite(reply)] + finish()
-        case .answering(var it):
-            it.wantsEnd = true
-            state = .answering(it)
+            return [.inbound(.respond(reply))] + finish()
+        case .answering(var answering):
+            answering.wantsEnd = true
+            state = .answering(answering)
             return []
         case .cancelling, .leaving, .over:
             return []  // The call is ending already.
@@ -118,10 +119,10 @@ package struct DialogStateMachine: Equatable, Sendable {
                 DialogState.Established(
                     isCaller: true, timer: timer, allowsUpdate: response.session.allowsUpdate ?? false))
             return [.startMedia, .report(.accepted, DialogNote(nil, response))] + run(timer)
-        case .up(var it):
-            let isFirst = it.applying == .first
-            it.applying = nil
-            state = .up(it)
+        case .up(var established):
+            let isFirst = established.applying == .first
+            established.applying = nil
+            state = .up(established)
             guard !isUsable else { return isFirst ? [.startMedia] : [] }
             return [.report(.ended(.inviteOther), DialogNote(.unusableMedia))] + leave()
         case .fresh, .claiming, .preparing, .calling, .cancelling, .inviting, .alerting, .answering, .leaving, .over:
@@ -140,11 +141,11 @@ package struct DialogStateMachine: Equatable, Sendable {
         switch state {
         case .up, .confirming:
             return [.respond(.ok), hangup] + finish()
-        case .answering(let it):
-            return [.respond(.ok)] + (it.wantsEnd ? [] : [hangup]) + finish()
+        case .answering(let answering):
+            return [.respond(.ok)] + (answering.wantsEnd ? [] : [hangup]) + finish()
         case .inviting, .alerting:
             // A caller may send BYE in an early dialog (RFC 3261, 15).
-            return [.respond(.ok), .respondInvite(.terminated), hangup] + finish()
+            return [.respond(.ok), .inbound(.respond(.terminated)), hangup] + finish()
         case .leaving:
             return [.respond(.ok)] + finish()  // Both sides hung up.
         case .fresh, .claiming, .preparing, .calling, .cancelling, .over:

@@ -24,10 +24,6 @@ struct OutboundCall {
     let headers: [SIPHeaderField]
     let isTraced: Bool
 
-    var credentials: DigestCredentials? {
-        guard let user = trunk.authUser, let secret = trunk.secret else { return nil }
-        return DigestCredentials(username: user, password: secret)
-    }
     /// How long the telephone may ring.
     var ring: Duration { trunk.ringTime + Self.ringGrace }
 

@@ -60,7 +60,7 @@ extension PhoneCallDriver {
     /// waited.
     func mediaStarted(_ media: MediaSession) {
         digits.way =
-            switch trunk?.dtmf {
+            switch dialog?.trunk.dtmf {
             case .info: .info
             case .rfc4733: .event
             case .auto, nil: media.usesTelephoneEvent ? .event : .info

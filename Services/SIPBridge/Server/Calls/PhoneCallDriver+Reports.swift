@@ -56,16 +56,16 @@ extension PhoneCallDriver {
     private func enqueue(_ act: PhoneAct, _ extra: String) {
         messages.append(
             .report(PhoneReport(call: call, bridge: resources.bridge, act: act, extra: extra, record: record)))
-        onMessage?()
+        owner.sendReportsLater(of: self)
     }
 
-    func inviteUser() {
+    func inviteUser(extra: String, ring: Duration) {
         messages.append(
             .invitation(
                 InviteFromPhone(
-                    call: call, bridge: resources.bridge, extra: invitationExtra, ring: ring?.wholeMilliseconds,
+                    call: call, bridge: resources.bridge, extra: extra, ring: ring.wholeMilliseconds,
                     record: record)))
-        onMessage?()
+        owner.sendReportsLater(of: self)
     }
 }
 

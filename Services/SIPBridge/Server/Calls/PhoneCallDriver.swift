@@ -5,54 +5,28 @@ internal import SIPBridgeLogic
 internal import ServiceMetrics
 internal import SignalingProtocol
 
-/// The telephone's side of one call: performs the actions of its ``DialogStateMachine``.
+/// The telephone's side of one call: performs the actions of its ``DialogStateMachine``. What only calls to a telephone
+/// do is in ``OutboundLeg``, what only calls from one do in ``InboundLeg``.
 @SIPThread
-final class PhoneCallDriver {
+class PhoneCallDriver {
     let call: PhoneCall
     let direction: PhoneMetrics.Direction
     let resources: CallResources
+    /// The owner of all calls, which outlives them.
+    unowned let owner: any PhoneCallOwner
     private(set) var machine = DialogStateMachine()
     var logger: Logger
 
-    /// Called when an outbound call's trunk must be looked up.
-    var onPrepare: (() -> Void)?
-    /// Called when a message to the invitation service waits.
-    var onMessage: (() -> Void)?
-    /// Called when the call has ended.
-    var onClose: (() -> Void)?
-    /// Called when no message of the dialog is expected any more.
-    var onForget: (() -> Void)?
-
-    // The SIP side.
-    var dialog: SIPDialog?
-    var digest: DigestClient?
-    var trunk: SIPTrunk?
-
-    // Outbound.
-    var outbound: OutboundCall?
-    var offer: SIPBody?
-    var invite: SIPClientRequest?
-    var mainTag: String?
-    var forks: [String: SIPDialog] = [:]
-    var early: SIPMessage?
-
-    // Inbound.
-    var inviteRequest: SIPServerRequest?
-    var answer: SIPBody?
-    var invitationExtra = ""
-    var ring: Duration?
-
-    /// The request or response of the event that is being handled.
-    var requestAtHand: SIPServerRequest?
-    var responseAtHand: SIPMessage?
+    /// The dialog; nil while the trunk of an outbound call is being looked up.
+    var dialog: CallDialog?
+    /// The media; nil before there is a dialog, and after the call.
+    var media: MediaSession?
+    var digits = PhoneDigits()
     /// Our latest 2xx to an INVITE, for repetitions.
     var accepted: (request: SIPServerRequest, bytes: [UInt8])?
 
-    var media: MediaSession?
-    var digits = PhoneDigits()
-
     private var timers: [DialogTimer: SIPTimer] = [:]
-    private var actions: [DialogAction] = []
+    private var actions: [(action: DialogAction, message: DialogMessage?)] = []
     private var isPerforming = false
     var messages: [Message] = []
     var record = PhoneRecord()
@@ -60,10 +34,13 @@ final class PhoneCallDriver {
     /// How the call is counted in the metrics.
     var result = PhoneMetrics.Outcome.cancelled
 
-    init(_ call: PhoneCall, _ direction: PhoneMetrics.Direction, resources: CallResources) {
+    init(
+        _ call: PhoneCall, _ direction: PhoneMetrics.Direction, resources: CallResources, owner: any PhoneCallOwner
+    ) {
         self.call = call
         self.direction = direction
         self.resources = resources
+        self.owner = owner
         logger = resources.logger
         logger[metadataKey: "call"] = "\(call.id)"
         logger[metadataKey: "app"] = "\(call.channel.app)"
@@ -71,6 +48,8 @@ final class PhoneCallDriver {
 
     /// The SIP Call-ID; nil before there is one.
     var sipCallID: String? { record.sipCallID }
+    /// Whether a message belongs to the call's dialog.
+    func owns(_ message: SIPMessage) -> Bool { dialog?.sip.matches(message) == true }
     var isUp: Bool { machine.isUp }
     var isOver: Bool { machine.isOver }
 
@@ -79,17 +58,6 @@ final class PhoneCallDriver {
         record.sipCallID = id
         logger[metadataKey: "sip_call_id"] = "\(id)"
         if isTraced { resources.stack.traced.insert(id) }
-    }
-
-    /// Traces a message that arrived before it was known that its call is traced.
-    func trace(_ message: SIPMessage) {
-        guard !resources.stack.tracesAll else { return }
-        let here = SIPEndpoint(
-            host: resources.stack.contactHost, port: resources.stack.port, transport: message.source.transport)
-        resources.stack.onTrace?(
-            SIPTraceRecord(
-                isSent: false, source: message.source, destination: here, callID: message.callID,
-                text: String(decoding: message.bytes, as: UTF8.self)))
     }
 
     /// Records the final status of a peer's INVITE.
@@ -102,28 +70,16 @@ final class PhoneCallDriver {
 
     /// Passes an event to the state machine and performs its actions, and those of the events that they cause, in
     /// order.
-    func step(_ event: (inout DialogStateMachine) -> [DialogAction]) {
-        actions += event(&machine)
+    /// - Parameter message: the message that the event is about, if any.
+    func step(about message: DialogMessage? = nil, _ event: (inout DialogStateMachine) -> [DialogAction]) {
+        actions += event(&machine).map { ($0, message) }
         guard !isPerforming else { return }
         isPerforming = true
-        while !actions.isEmpty { perform(actions.removeFirst()) }
+        while !actions.isEmpty {
+            let next = actions.removeFirst()
+            perform(next.action, about: next.message)
+        }
         isPerforming = false
-    }
-
-    /// Passes an event about a peer's request to the state machine.
-    func step(about request: SIPServerRequest, _ event: (inout DialogStateMachine) -> [DialogAction]) {
-        let before = requestAtHand
-        requestAtHand = request
-        step(event)
-        requestAtHand = before
-    }
-
-    /// Passes an event about a response to the state machine.
-    func step(about response: SIPMessage, _ event: (inout DialogStateMachine) -> [DialogAction]) {
-        let before = responseAtHand
-        responseAtHand = response
-        step(event)
-        responseAtHand = before
     }
 
     /// Handles an order of the invitation service: an act of the user or the system.
@@ -138,21 +94,16 @@ final class PhoneCallDriver {
 
     // MARK: - Actions
 
-    private func perform(_ action: DialogAction) {
+    private func perform(_ action: DialogAction, about message: DialogMessage?) {
         switch action {
+        case .outbound(let action): perform(action)
+        case .inbound(let action): perform(action)
         case .report(let act, let note): report(act, note)
-        case .inviteUser: inviteUser()
-        case .prepare: onPrepare?()
-        case .sendInvite(let headers): sendInvite(headers)
-        case .sendCancel: invite?.cancel()
-        case .acknowledge(let tag): acknowledge(tag)
-        case .endFork(let tag): endFork(tag)
-        case .takeDescription: takeDescription()
+        case .acknowledge(let tag): acknowledge(tag, message)
+        case .takeDescription: takeDescription(message)
         case .startMedia: startMedia()
-        case .respondInvite(let reply): respondInvite(reply)
-        case .acceptInvite(let headers): acceptInvite(headers)
-        case .respond(let reply): if let requestAtHand { respond(to: requestAtHand, reply) }
-        case .answerOffer(let offer, let headers): answerOffer(offer, headers)
+        case .respond(let reply): respond(to: message, reply)
+        case .answerOffer(let offer, let headers): answerOffer(offer, headers, message)
         case .resendAnswer: resendAnswer()
         case .sendUpdate(let headers): refresh("UPDATE", headers)
         case .sendReinvite(let headers): refresh("INVITE", headers)
@@ -164,6 +115,26 @@ final class PhoneCallDriver {
         }
     }
 
+    /// Performs an action of a call to a telephone.
+    func perform(_ action: OutboundAction) { excluded("an action of a call to a telephone: \(action)") }
+
+    /// Performs an action of a call from a telephone.
+    func perform(_ action: InboundAction) { excluded("an action of a call from a telephone: \(action)") }
+
+    /// The dialog in which a 2xx with this tag is acknowledged.
+    /// - Parameter own: the dialog of the call.
+    func dialog(of response: SIPMessage, tag: String, own: SIPDialog) throws(SIPError) -> SIPDialog { own }
+
+    /// The session description that arrived before the answer, which counts if the answer has none.
+    var earlyDescription: SIPMessage? { nil }
+
+    /// Called for what the state machine never asks for in this call: a mistake of ours, which ends the call.
+    func excluded(_ what: String) {
+        assertionFailure(what)
+        logger.error("ending a call after a mistake", metadata: ["what": "\(what)"])
+        step { $0.abandoned(.unreachable) }
+    }
+
     private func schedule(_ kind: DialogTimer, after delay: Duration) {
         let timer =
             timers[kind]
@@ -172,9 +143,8 @@ final class PhoneCallDriver {
         timer.start(after: delay)
     }
 
-    private func startMedia() {
+    func startMedia() {
         guard let media else { return }
-        if direction == .inbound { result = .answered }
         PhoneMetrics.shared.setup.record(SIPLoop.now - startedAt)
         media.onDigit = { [weak self] in self?.report(digit: $0, by: .event) }
         media.onRTPTimeout = { [weak self] in self?.step { $0.mediaTimedOut() } }
@@ -197,13 +167,12 @@ final class PhoneCallDriver {
                 "direction": "\(direction.rawValue)", "result": "\(result.rawValue)",
                 "milliseconds": "\((SIPLoop.now - startedAt).wholeMilliseconds)",
             ])
-        onClose?()
+        owner.ended(self)
     }
 
     private func forget() {
         if let sipCallID { resources.stack.traced.remove(sipCallID) }
         timers = [:]
-        onForget?()
-        (onPrepare, onMessage, onClose, onForget) = (nil, nil, nil, nil)
+        owner.forget(self)
     }
 }

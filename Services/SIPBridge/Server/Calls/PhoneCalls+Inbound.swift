@@ -23,13 +23,13 @@ extension PhoneCalls {
     /// Handles a further 2xx to one of our INVITEs.
     func receivedFurther2xx(_ message: SIPMessage) {
         // When its call is unknown, it is ignored; the sender gives up after 32 s.
-        calls.drivers(message.callID).first { $0.direction == .outbound || $0.dialog?.matches(message) == true }?
+        calls.drivers(message.callID).first { $0.direction == .outbound || $0.owns(message) }?
             .answeredAgain(message)
     }
 
     private func arrivedInDialog(_ request: SIPServerRequest) {
         let message = request.message
-        if let driver = calls.drivers(message.callID).first(where: { $0.dialog?.matches(message) == true }) {
+        if let driver = calls.drivers(message.callID).first(where: { $0.owns(message) }) {
             return driver.received(request)
         }
         if message.method != "ACK" { reply(request, 481) }
@@ -46,7 +46,7 @@ extension PhoneCalls {
         guard !admission.isSilenced(message.source.host) else { return }
         let key = InviteKey(message)
         let isKnown = calls.drivers(message.callID).contains { driver in
-            driver.inviteRequest.map { InviteKey($0.message) == key } ?? false
+            (driver as? InboundLeg).map { InviteKey($0.invite.message) == key } ?? false
         }
         guard !isKnown, pendingInvites[key] == nil else { return reply(request, 482) }
         switch admission.sender(of: message) {
@@ -101,19 +101,27 @@ extension PhoneCalls {
             return reply(request, 404)
         }
         guard let resources, !isDraining else { return reply(request, 503) }
-        guard let (call, inbound) = describe(message, to: found.number, by: found.trunk) else {
-            return reply(request, 500)
+        guard let facts = describe(message, to: found.number, by: found.trunk) else { return reply(request, 500) }
+        if found.trunk.trace { resources.startTrace(with: message) }
+        do {
+            let leg = try InboundLeg(request, facts, resources: resources, owner: self)
+            add(leg)
+            leg.begin()
+            register(leg)
+        } catch {
+            logger.notice(
+                "refusing a call: its INVITE cannot be answered",
+                metadata: ["sip_call_id": "\(message.callID)", "status": "\(error.status)", "why": "\(error.why)"])
+            reply(request, error.status, error.status == 415 ? [SIPCapabilities.accept] : [])
+            PhoneMetrics.shared.count(.inbound, .failed)
+            if found.trunk.trace { resources.stack.traced.remove(message.callID) }
         }
-        let driver = PhoneCallDriver(call, .inbound, resources: resources)
-        add(driver)
-        driver.begin(request, inbound)
-        register(driver)
     }
 
     /// The facts about an INVITE's call; nil when its names are not valid as channel and account.
     private func describe(
         _ message: SIPMessage, to number: SIPNumber, by trunk: SIPTrunk
-    ) -> (PhoneCall, InboundCall)? {
+    ) -> InboundCall? {
         let id = nextCallID()
         let name = PhoneCaller.name(user: message.from.user, host: message.from.host)
         guard let channel = try? ChannelName("sip-\(id)"),
@@ -129,9 +137,7 @@ extension PhoneCalls {
         let extra = CallExtraJSON.invitation(caller: name, called: number.number, headers: headers)
         let call = PhoneCall(
             id: id, channel: ChannelKey(app: user.app, name: channel), user: user.account, phone: phone)
-        let inbound = InboundCall(
-            user: user, phone: phone, extra: extra, trunk: trunk, ring: Self.ring(message, trunk))
-        return (call, inbound)
+        return InboundCall(call: call, extra: extra, trunk: trunk, ring: Self.ring(message, trunk))
     }
 
     /// How long a call may ring: as set for the trunk, or less if the caller waits less (RFC 3261, 13.2.1).

@@ -11,12 +11,10 @@ extension PhoneCalls {
     func dial(_ command: DialPhone) async {
         guard calls[command.call.id] == nil else { return }  // Delivered before.
         guard let resources else { return }
-        let driver = PhoneCallDriver(command.call, .outbound, resources: resources)
-        let extra = command.extra
-        driver.onPrepare = { [unowned self, unowned driver] in prepareLater(driver, extra: extra) }
-        add(driver)
-        driver.step { $0.dial() }
-        await sendReports(of: driver)
+        let leg = OutboundLeg(command, resources: resources, owner: self)
+        add(leg)
+        leg.step { $0.dial() }
+        await sendReports(of: leg)
     }
 
     /// Carries out an act of the user or the system in a call.
@@ -30,23 +28,23 @@ extension PhoneCalls {
     }
 
     /// Looks up the trunk of a call and parses the caller's options.
-    func prepare(_ driver: PhoneCallDriver, _ extra: String) async {
+    func prepare(_ leg: OutboundLeg) async {
         guard activeCalls <= callBound else {
             PhoneMetrics.shared.callBoundHit.increment()
-            return driver.unprepared(.inviteOther, .overloaded, "\(callBound) calls stand")
+            return leg.unprepared(.inviteOther, .overloaded, "\(callBound) calls stand")
         }
         do {
-            guard let trunk = try await trunks.find(driver.call.channel.app) else {
-                return driver.unprepared(.inviteOther, .noTrunk, "the app has no trunk")
+            guard let trunk = try await trunks.find(leg.call.channel.app) else {
+                return leg.unprepared(.inviteOther, .noTrunk, "the app has no trunk")
             }
-            let ownsNumber = try await owns(OutboundCall.shownNumber(driver.call, extra: extra), driver.call)
-            driver.prepare(try OutboundCall(driver.call, extra: extra, trunk: trunk, ownsNumber: ownsNumber))
-            register(driver)
+            let ownsNumber = try await owns(OutboundCall.shownNumber(leg.call, extra: leg.extra), leg.call)
+            leg.prepare(try OutboundCall(leg.call, extra: leg.extra, trunk: trunk, ownsNumber: ownsNumber))
+            register(leg)
         } catch let problem as OutboundCall.Problem {
             PhoneMetrics.shared.countRefused(problem.reason)
-            driver.unprepared(.inviteOther, problem.reason, problem.message)
+            leg.unprepared(.inviteOther, problem.reason, problem.message)
         } catch {
-            driver.unprepared(.inviteNetwork, .storeUnavailable, "\(error)")
+            leg.unprepared(.inviteNetwork, .storeUnavailable, "\(error)")
         }
     }
 

@@ -17,7 +17,7 @@ final class PhoneCalls {
     /// Work that takes more than one step and is therefore done by a task of ``run()``.
     private enum Job: Sendable {
         case sendReports(PhoneCallDriver)
-        case prepare(PhoneCallDriver, extra: String)
+        case prepare(OutboundLeg)
         case admit(SIPServerRequest, InviteKey, [SIPTrunk])
     }
 
@@ -90,7 +90,7 @@ final class PhoneCalls {
     private func perform(_ job: Job) async {
         switch job {
         case .sendReports(let driver): await reports.send(of: driver)
-        case .prepare(let driver, let extra): await prepare(driver, extra)
+        case .prepare(let leg): await prepare(leg)
         case .admit(let request, let key, let trunks):
             await admit(request, from: trunks, key)
             pendingInvites[key] = nil
@@ -101,9 +101,6 @@ final class PhoneCalls {
     func admitLater(_ request: SIPServerRequest, _ key: InviteKey, from trunks: [SIPTrunk]) {
         addJob.yield(.admit(request, key, trunks))
     }
-
-    /// Prepares an outbound call when its turn comes.
-    func prepareLater(_ driver: PhoneCallDriver, extra: String) { addJob.yield(.prepare(driver, extra: extra)) }
 
     /// Sends a call's messages to the invitation service; returns when they are sent.
     func sendReports(of driver: PhoneCallDriver) async { await reports.send(of: driver) }
@@ -165,18 +162,23 @@ final class PhoneCalls {
     }
 
     /// Adds a new call.
-    func add(_ driver: PhoneCallDriver) {
-        calls.add(driver)
-        driver.onMessage = { [unowned self, unowned driver] in
-            guard !reports.inProgress.contains(driver.call.id) else { return }
-            addJob.yield(.sendReports(driver))
-        }
-        driver.onClose = { [unowned self, unowned driver] in calls.ended(driver) }
-        driver.onForget = { [unowned self, unowned driver] in calls.remove(driver) }
-    }
+    func add(_ driver: PhoneCallDriver) { calls.add(driver) }
 
     /// Registers a call's dialog, once it has a Call-ID.
     func register(_ driver: PhoneCallDriver) { calls.registerDialog(of: driver) }
+}
+
+extension PhoneCalls: PhoneCallOwner {
+    func prepareLater(_ leg: OutboundLeg) { addJob.yield(.prepare(leg)) }
+
+    func sendReportsLater(of driver: PhoneCallDriver) {
+        guard !reports.inProgress.contains(driver.call.id) else { return }
+        addJob.yield(.sendReports(driver))
+    }
+
+    func ended(_ driver: PhoneCallDriver) { calls.ended(driver) }
+
+    func forget(_ driver: PhoneCallDriver) { calls.remove(driver) }
 }
 
 extension PhoneCalls.InviteKey {

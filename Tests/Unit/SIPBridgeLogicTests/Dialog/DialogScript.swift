@@ -110,16 +110,11 @@ struct DialogScript {
     private static func describe(_ action: DialogAction) -> String {
         switch action {
         case .report(let act, let note): "report \(describe(act))\(describe(note))"
-        case .inviteUser: "invite user"
-        case .prepare: "prepare"
-        case .sendInvite(let headers): "INVITE\(describe(headers))"
-        case .sendCancel: "CANCEL"
+        case .outbound(let action): describe(action)
+        case .inbound(let action): describe(action)
         case .acknowledge(let tag): "ACK \(tag)"
-        case .endFork(let tag): "BYE \(tag)"
         case .takeDescription: "take description"
         case .startMedia: "start media"
-        case .respondInvite(let reply): "invite: \(describe(reply))"
-        case .acceptInvite(let headers): "invite: 200 with description\(describe(headers))"
         case .respond(let reply): describe(reply)
         case .answerOffer(let offer, let headers):
             "answer \(offer.kind)\(offer.hasDescription ? "" : " without offer")\(describe(headers))"
@@ -131,6 +126,23 @@ struct DialogScript {
         case .cancel(let timer): "no \(timer)"
         case .close: "close"
         case .forget: "forget"
+        }
+    }
+
+    private static func describe(_ action: OutboundAction) -> String {
+        switch action {
+        case .prepare: "prepare"
+        case .sendInvite(let headers): "INVITE\(describe(headers))"
+        case .sendCancel: "CANCEL"
+        case .endFork(let tag): "BYE \(tag)"
+        }
+    }
+
+    private static func describe(_ action: InboundAction) -> String {
+        switch action {
+        case .inviteUser: "invite user"
+        case .respond(let reply): "invite: \(describe(reply))"
+        case .accept(let headers): "invite: 200 with description\(describe(headers))"
         }
     }
 

@@ -150,11 +150,11 @@ struct OutboundCallTests {
     }
 
     @Test func credentialsNeedBoth() throws {
-        #expect(try plan { $0.authUser = "u" }.credentials == nil)
+        #expect(try plan { $0.authUser = "u" }.trunk.credentials == nil)
         let both = try plan {
             $0.authUser = "u"
             $0.secret = "s"
         }
-        #expect(both.credentials == DigestCredentials(username: "u", password: "s"))
+        #expect(both.trunk.credentials == DigestCredentials(username: "u", password: "s"))
     }
 }
