@@ -144,6 +144,9 @@ package struct DialogOffer: Equatable, Sendable {
     /// Whether it contains a description. A re-INVITE without one asks for ours; the ACK then contains the answer.
     package var hasDescription: Bool
 
+    /// Whether it begins an exchange of descriptions. An UPDATE without one does not (RFC 3311, 5.2).
+    var wantsAnswer: Bool { kind == .reinvite || hasDescription }
+
     /// Creates an offer.
     package init(_ kind: Kind, hasDescription: Bool) {
         self.kind = kind

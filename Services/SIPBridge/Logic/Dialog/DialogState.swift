@@ -2,28 +2,40 @@
 enum DialogState: Equatable, Sendable {
     /// Before the first event. Goes to claiming, inviting, over.
     case fresh
-    /// Outbound: asking the invitation service whether this bridge gets the call. Goes to preparing, over.
-    case claiming
-    /// Outbound: looking up the trunk. Goes to calling, over.
-    case preparing
-    /// Outbound: our INVITE is in progress. Goes to confirming, cancelling, over.
-    case calling(Calling)
-    /// Outbound: the call was given up before the answer; CANCEL is due or in progress. Goes to leaving, over.
-    case cancelling(Cancelling)
-    /// Outbound: the 2xx is acknowledged, and its description is being applied. Goes to up, leaving, over.
-    case confirming(DialogResponse)
-    /// Inbound: asking the invitation service to invite the user. Goes to alerting, over.
-    case inviting(IncomingInvite)
-    /// Inbound: the user has been invited. Goes to answering, over.
-    case alerting(IncomingInvite)
-    /// Inbound: our 2xx waits for its ACK. Goes to up, leaving, over.
-    case answering(Answering)
+    /// A call to a telephone, before it is up.
+    case outbound(Outbound)
+    /// A call from a telephone, before it is up.
+    case inbound(Inbound)
     /// The call is up. Goes to leaving, over.
     case up(Established)
     /// Our BYE is in progress. Goes to over.
     case leaving
     /// The call has ended. Final.
     case over
+
+    /// The states of a call to a telephone, before it is up.
+    enum Outbound: Equatable, Sendable {
+        /// Asking the invitation service whether this bridge gets the call. Goes to preparing, over.
+        case claiming
+        /// Looking up the trunk. Goes to calling, over.
+        case preparing
+        /// Our INVITE is in progress. Goes to confirming, cancelling, over.
+        case calling(Calling)
+        /// The call was given up before the answer; CANCEL is due or in progress. Goes to leaving, over.
+        case cancelling(Cancelling)
+        /// The 2xx is acknowledged, and its description is being applied. Goes to up, leaving, over.
+        case confirming(DialogResponse)
+    }
+
+    /// The states of a call from a telephone, before it is up.
+    enum Inbound: Equatable, Sendable {
+        /// Asking the invitation service to invite the user. Goes to alerting, answering, over.
+        case inviting(IncomingInvite)
+        /// The user has been invited. Goes to answering, over.
+        case alerting(IncomingInvite)
+        /// Our 2xx waits for its ACK. Goes to up, leaving, over.
+        case answering(Answering)
+    }
 
     /// An INVITE that we have sent.
     struct Calling: Equatable, Sendable {

@@ -11,9 +11,11 @@ extension DialogStateMachine {
         case .tooSmall(let minimum):
             return [.inbound(.respond(.intervalTooSmall(minimum: minimum)))] + finish()
         case .agreed(let timer, let headers):
-            state = .inviting(
-                DialogState.IncomingInvite(
-                    hasOffer: hasOffer, headers: headers, timer: timer, allowsUpdate: session.allowsUpdate ?? false))
+            state = .inbound(
+                .inviting(
+                    DialogState.IncomingInvite(
+                        hasOffer: hasOffer, headers: headers, timer: timer, allowsUpdate: session.allowsUpdate ?? false)
+                ))
             return [.inbound(.respond(.trying)), .inbound(.inviteUser)]
         }
     }
@@ -22,12 +24,11 @@ extension DialogStateMachine {
     /// - Parameter code: the code of the error when the user was not invited.
     package mutating func invitationAnswered(continues: Bool, code: SignalingCode? = nil) -> [DialogAction] {
         switch state {
-        case .inviting(let incoming):
+        case .inbound(.inviting(let incoming)):
             guard continues else { return [.inbound(.respond(DialogVerdict.reply(for: code)))] + finish() }
-            state = .alerting(incoming)
+            state = .inbound(.alerting(incoming))
             return []
-        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .alerting, .answering, .up, .leaving,
-            .over:
+        case .fresh, .outbound, .inbound(.alerting), .inbound(.answering), .up, .leaving, .over:
             return []  // An order, or the caller's CANCEL, came before the reply.
         }
     }
@@ -35,9 +36,9 @@ extension DialogStateMachine {
     /// Handles the caller's CANCEL. From inviting or alerting to over.
     package mutating func callerCancelled() -> [DialogAction] {
         switch state {
-        case .inviting, .alerting:
+        case .inbound(.inviting), .inbound(.alerting):
             return [.inbound(.respond(.terminated)), .report(.ended(.success), DialogNote(.hangup))] + finish()
-        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .answering, .up, .leaving, .over:
+        case .fresh, .outbound, .inbound(.answering), .up, .leaving, .over:
             return []  // Our final response was sent before and remains valid.
         }
     }
@@ -46,7 +47,7 @@ extension DialogStateMachine {
     package mutating func acknowledged() -> [DialogAction] {
         let stop: [DialogAction] = [.cancel(.retransmission), .cancel(.acknowledgement)]
         switch state {
-        case .answering(let answering):
+        case .inbound(.answering(let answering)):
             if answering.wantsEnd { return leave() }
             state = .up(
                 DialogState.Established(
@@ -63,7 +64,7 @@ extension DialogStateMachine {
             case .deciding, nil:
                 return []  // A repeated ACK.
             }
-        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .leaving, .over:
+        case .fresh, .outbound, .inbound(.inviting), .inbound(.alerting), .leaving, .over:
             return []
         }
     }
@@ -71,13 +72,13 @@ extension DialogStateMachine {
     /// Called when the user's client has received the invitation.
     mutating func userRings() -> [DialogAction] {
         switch state {
-        case .inviting(let incoming):
+        case .inbound(.inviting(let incoming)):
             // The order has overtaken the reply to the invitation.
-            state = .alerting(incoming)
+            state = .inbound(.alerting(incoming))
             return [.inbound(.respond(.ringing))]
-        case .alerting:
+        case .inbound(.alerting):
             return [.inbound(.respond(.ringing))]
-        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .answering, .up, .leaving, .over:
+        case .fresh, .outbound, .inbound(.answering), .up, .leaving, .over:
             return []
         }
     }
@@ -85,13 +86,13 @@ extension DialogStateMachine {
     /// Called when the user accepts. From inviting or alerting to answering.
     mutating func userAccepts() -> [DialogAction] {
         switch state {
-        case .inviting(let incoming), .alerting(let incoming):
-            state = .answering(DialogState.Answering(invite: incoming, pause: durations.t1))
+        case .inbound(.inviting(let incoming)), .inbound(.alerting(let incoming)):
+            state = .inbound(.answering(DialogState.Answering(invite: incoming, pause: durations.t1)))
             return [
                 .inbound(.accept(incoming.headers)), .schedule(.retransmission, after: durations.t1),
                 .schedule(.acknowledgement, after: durations.transaction),
             ]
-        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .answering, .up, .leaving, .over:
+        case .fresh, .outbound, .inbound(.answering), .up, .leaving, .over:
             return []
         }
     }
@@ -99,12 +100,11 @@ extension DialogStateMachine {
     /// Called when the answer for ``InboundAction/accept(_:)`` cannot be made. From answering to over.
     package mutating func acceptanceFailed() -> [DialogAction] {
         switch state {
-        case .answering:
+        case .inbound(.answering):
             return [
                 .inbound(.respond(.notAcceptable)), .report(.ended(.inviteOther), DialogNote(.unusableMedia)),
             ] + finish()
-        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .up, .leaving,
-            .over:
+        case .fresh, .outbound, .inbound(.inviting), .inbound(.alerting), .up, .leaving, .over:
             return []
         }
     }
@@ -112,9 +112,9 @@ extension DialogStateMachine {
     /// Called when our 2xx is due to be repeated.
     mutating func retransmissionDue() -> [DialogAction] {
         switch state {
-        case .answering(var answering):
+        case .inbound(.answering(var answering)):
             answering.pause = min(answering.pause * 2, durations.t2)
-            state = .answering(answering)
+            state = .inbound(.answering(answering))
             return [.resendAnswer, .schedule(.retransmission, after: answering.pause)]
         case .up(var established):
             switch established.response {
@@ -126,7 +126,7 @@ extension DialogStateMachine {
             case .deciding, nil:
                 return []
             }
-        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .leaving, .over:
+        case .fresh, .outbound, .inbound(.inviting), .inbound(.alerting), .leaving, .over:
             return []
         }
     }
@@ -135,14 +135,14 @@ extension DialogStateMachine {
     mutating func acknowledgementMissing() -> [DialogAction] {
         let report = DialogAction.report(.ended(.inviteNetwork), DialogNote(.unacknowledged))
         switch state {
-        case .answering(let answering):
+        case .inbound(.answering(let answering)):
             return (answering.wantsEnd ? [] : [report]) + leave()
         case .up(let established):
             switch established.response {
             case .unacknowledged: return [report] + leave()
             case .deciding, nil: return []
             }
-        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .leaving, .over:
+        case .fresh, .outbound, .inbound(.inviting), .inbound(.alerting), .leaving, .over:
             return []
         }
     }

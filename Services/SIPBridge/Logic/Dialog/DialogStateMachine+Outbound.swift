@@ -5,47 +5,47 @@ extension DialogStateMachine {
     /// Starts a call to a telephone. From fresh to claiming.
     package mutating func dial() -> [DialogAction] {
         guard state == .fresh else { return [] }
-        state = .claiming
+        state = .outbound(.claiming)
         return [.report(.claimed, DialogNote())]
     }
 
     /// Takes the invitation service's reply to the claim. From claiming to preparing; or to over when another bridge
     /// has the call.
     package mutating func claimAnswered(continues: Bool) -> [DialogAction] {
-        guard state == .claiming else { return [] }  // An order came first.
+        guard state == .outbound(.claiming) else { return [] }  // An order came first.
         guard continues else { return finish() }
-        state = .preparing
+        state = .outbound(.preparing)
         return [.outbound(.prepare)]
     }
 
     /// Called when trunk, dialog and offer are ready. From preparing to calling.
     /// - Parameter ring: how long the telephone may ring.
     package mutating func prepared(ring: Duration) -> [DialogAction] {
-        guard state == .preparing else { return [] }  // An order came first.
-        state = .calling(DialogState.Calling())
+        guard state == .outbound(.preparing) else { return [] }  // An order came first.
+        state = .outbound(.calling(DialogState.Calling()))
         return [.outbound(.sendInvite(policy.request(nil, minimum: nil))), .schedule(.ring, after: ring)]
     }
 
     /// Called when the telephone cannot be called. From preparing to over.
     package mutating func unprepared(_ code: SignalingCode, _ reason: DialogReason) -> [DialogAction] {
-        guard state == .preparing else { return [] }
+        guard state == .outbound(.preparing) else { return [] }
         return [.report(.failed(code), DialogNote(reason))] + finish()
     }
 
     /// Takes a provisional response to our INVITE.
     package mutating func provisional(_ response: DialogResponse) -> [DialogAction] {
         switch state {
-        case .calling(var calling):
+        case .outbound(.calling(var calling)):
             calling.isProceeding = true
             let rings = !calling.isRinging && (response.status == 180 || response.status == 183)
             calling.isRinging = calling.isRinging || rings
-            state = .calling(calling)
+            state = .outbound(.calling(calling))
             return rings ? [.report(.ringing, DialogNote(nil, response))] : []
-        case .cancelling(let cancelling) where !cancelling.isSent:
-            state = .cancelling(DialogState.Cancelling(isSent: true))
+        case .outbound(.cancelling(let cancelling)) where !cancelling.isSent:
+            state = .outbound(.cancelling(DialogState.Cancelling(isSent: true)))
             return [.outbound(.sendCancel), .schedule(.cancelled, after: durations.transaction)]
-        case .fresh, .claiming, .preparing, .cancelling, .confirming, .inviting, .alerting, .answering, .up, .leaving,
-            .over:
+        case .fresh, .outbound(.claiming), .outbound(.preparing), .outbound(.cancelling), .outbound(.confirming),
+            .inbound, .up, .leaving, .over:
             return []  // Late, or from another telephone that the INVITE was forked to.
         }
     }
@@ -54,25 +54,26 @@ extension DialogStateMachine {
     /// leaving, over.
     package mutating func final(_ response: DialogResponse) -> [DialogAction] {
         switch state {
-        case .calling(let calling):
+        case .outbound(.calling(let calling)):
             if (200..<300).contains(response.status) {
                 peerTag = response.tag
-                state = .confirming(response)
+                state = .outbound(.confirming(response))
                 return [.cancel(.ring), .acknowledge(tag: response.tag), .takeDescription]
             }
             if let next = nextAttempt(calling, response) {
-                state = .calling(next)
+                state = .outbound(.calling(next))
                 return [.outbound(.sendInvite(policy.request(nil, minimum: next.minimum)))]
             }
             let (act, note) = DialogVerdict.act(for: response)
             return [.cancel(.ring), .report(act, note)] + finish()
-        case .cancelling:
+        case .outbound(.cancelling):
             guard (200..<300).contains(response.status) else { return [.cancel(.cancelled)] + finish() }
             // The telephone answered before the CANCEL reached it: the call is ended at once, without involving the
             // user.
             peerTag = response.tag
             return [.cancel(.cancelled), .acknowledge(tag: response.tag)] + leave()
-        case .fresh, .claiming, .preparing, .confirming, .inviting, .alerting, .answering, .up, .leaving, .over:
+        case .fresh, .outbound(.claiming), .outbound(.preparing), .outbound(.confirming), .inbound, .up, .leaving,
+            .over:
             guard (200..<300).contains(response.status) else { return [] }
             return answeredAgain(tag: response.tag)
         }
@@ -81,12 +82,13 @@ extension DialogStateMachine {
     /// Called when our INVITE got no response. To over.
     package mutating func inviteFailed(_ failure: DialogFailure) -> [DialogAction] {
         switch state {
-        case .calling:
+        case .outbound(.calling):
             let (act, note) = DialogVerdict.act(for: failure)
             return [.cancel(.ring), .report(act, note)] + finish()
-        case .cancelling:
+        case .outbound(.cancelling):
             return [.cancel(.cancelled)] + finish()
-        case .fresh, .claiming, .preparing, .confirming, .inviting, .alerting, .answering, .up, .leaving, .over:
+        case .fresh, .outbound(.claiming), .outbound(.preparing), .outbound(.confirming), .inbound, .up, .leaving,
+            .over:
             return []  // No INVITE of ours waits for a response.
         }
     }
@@ -94,12 +96,12 @@ extension DialogStateMachine {
     /// Takes a further 2xx to our INVITE: a copy, or one of another telephone.
     package mutating func answeredAgain(tag: String) -> [DialogAction] {
         switch state {
-        case .confirming, .up, .leaving, .over, .calling, .cancelling:
+        case .outbound(.confirming), .up, .leaving, .over, .outbound(.calling), .outbound(.cancelling):
             if tag == peerTag { return [.acknowledge(tag: tag)] }
             let isCopy = forks.contains(tag)
             if forks.count < Self.forkBound { forks.insert(tag) }
             return [.acknowledge(tag: tag)] + (isCopy ? [] : [.outbound(.endFork(tag: tag))])
-        case .fresh, .claiming, .preparing, .inviting, .alerting, .answering:
+        case .fresh, .outbound(.claiming), .outbound(.preparing), .inbound:
             return []  // We have not sent an INVITE.
         }
     }
@@ -107,10 +109,10 @@ extension DialogStateMachine {
     /// Called when the telephone has rung for too long. From calling to cancelling.
     mutating func ringLimitReached() -> [DialogAction] {
         switch state {
-        case .calling:
+        case .outbound(.calling):
             return [.report(.failed(.inviteTimeout), DialogNote(.timeout))] + reportRefused()
-        case .fresh, .claiming, .preparing, .cancelling, .confirming, .inviting, .alerting, .answering, .up, .leaving,
-            .over:
+        case .fresh, .outbound(.claiming), .outbound(.preparing), .outbound(.cancelling), .outbound(.confirming),
+            .inbound, .up, .leaving, .over:
             return []  // The answer came first.
         }
     }
@@ -119,10 +121,10 @@ extension DialogStateMachine {
     /// dialog ended.
     mutating func cancellationUnanswered() -> [DialogAction] {
         switch state {
-        case .cancelling:
+        case .outbound(.cancelling):
             return finish()
-        case .fresh, .claiming, .preparing, .calling, .confirming, .inviting, .alerting, .answering, .up, .leaving,
-            .over:
+        case .fresh, .outbound(.claiming), .outbound(.preparing), .outbound(.calling), .outbound(.confirming), .inbound,
+            .up, .leaving, .over:
             return []
         }
     }

@@ -16,10 +16,8 @@ extension DialogStateMachine {
             case .unacknowledged(_, wantsDescription: true): return [.respond(.pending)]
             case .unacknowledged(_, wantsDescription: false), nil: break
             }
-            // Glare: an offer of ours is not answered yet. An UPDATE without a description makes no offer (RFC 3311,
-            // 5.2).
-            let isOffer = offer.kind == .reinvite || offer.hasDescription
-            if isOffer, established.ownRequest == .reinvite || established.applying != nil {
+            // Glare: an offer of ours is not answered yet.
+            if offer.wantsAnswer, established.ownRequest == .reinvite || established.applying != nil {
                 return [.respond(.pending)]
             }
             switch policy.answer(session) {
@@ -27,7 +25,7 @@ extension DialogStateMachine {
                 return [.respond(.intervalTooSmall(minimum: minimum))]
             case .agreed(let timer, let headers):
                 if let allows = session.allowsUpdate { established.allowsUpdate = allows }
-                guard isOffer else {
+                guard offer.wantsAnswer else {
                     established.timer = timer
                     state = .up(established)
                     return [.respond(.refreshed(headers))] + run(timer)
@@ -39,13 +37,12 @@ extension DialogStateMachine {
                 return (isUnacknowledged ? [.cancel(.retransmission), .cancel(.acknowledgement)] : [])
                     + [.answerOffer(offer, headers)]
             }
-        case .answering, .confirming:
+        case .inbound(.answering), .outbound(.confirming):
             return [.respond(.pending)]  // It arrived before the ACK (RFC 5407, 3.1.4).
-        case .inviting, .alerting, .calling:
+        case .inbound(.inviting), .inbound(.alerting), .outbound(.calling):
             // Without reliable provisional responses there is no offer before the answer (RFC 3311, 5.1).
-            let isOffer = offer.kind == .reinvite || offer.hasDescription
-            return [.respond(isOffer ? .retryLater(after: Self.retryAfter) : .ok)]
-        case .fresh, .claiming, .preparing, .cancelling, .leaving, .over:
+            return [.respond(offer.wantsAnswer ? .retryLater(after: Self.retryAfter) : .ok)]
+        case .fresh, .outbound(.claiming), .outbound(.preparing), .outbound(.cancelling), .leaving, .over:
             return [.respond(.unknownDialog)]
         }
     }
@@ -78,8 +75,7 @@ extension DialogStateMachine {
             case .unacknowledged, nil:
                 return []
             }
-        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering,
-            .leaving, .over:
+        case .fresh, .outbound, .inbound, .leaving, .over:
             return []  // The call has ended meanwhile.
         }
     }
@@ -107,8 +103,7 @@ extension DialogStateMachine {
             state = .up(established)
             let headers = policy.request(timer, minimum: established.minimum)
             return [established.allowsUpdate ? .sendUpdate(headers) : .sendReinvite(headers)]
-        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering,
-            .leaving, .over:
+        case .fresh, .outbound, .inbound, .leaving, .over:
             return []  // The call has ended meanwhile.
         }
     }
@@ -133,7 +128,7 @@ extension DialogStateMachine {
             // A 2xx that arrives after our BYE must still be acknowledged.
             guard (200..<300).contains(response.status) else { return [] }
             return [.acknowledge(tag: peerTag ?? response.tag)]
-        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering:
+        case .fresh, .outbound, .inbound:
             return []
         }
     }
@@ -148,8 +143,7 @@ extension DialogStateMachine {
                 case .unreachable: .unreachable
                 }
             return [.report(.ended(.inviteNetwork), DialogNote(reason))] + leave()
-        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering, .up,
-            .leaving, .over:
+        case .fresh, .outbound, .inbound, .up, .leaving, .over:
             return []  // The call has ended, or the request was answered already.
         }
     }
@@ -194,8 +188,7 @@ extension DialogStateMachine {
         switch state {
         case .up:
             return [.report(.ended(.inviteNetwork), DialogNote(.sessionExpired))] + leave()
-        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering,
-            .leaving, .over:
+        case .fresh, .outbound, .inbound, .leaving, .over:
             return []  // The call has ended meanwhile.
         }
     }

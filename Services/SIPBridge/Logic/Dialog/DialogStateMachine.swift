@@ -29,8 +29,7 @@ package struct DialogStateMachine: Equatable, Sendable {
     package var isUp: Bool {
         switch state {
         case .up: true
-        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering,
-            .leaving, .over:
+        case .fresh, .outbound, .inbound, .leaving, .over:
             false
         }
     }
@@ -60,13 +59,13 @@ package struct DialogStateMachine: Equatable, Sendable {
     package mutating func abandoned(_ reason: DialogReason) -> [DialogAction] {
         let note = DialogNote(reason)
         switch state {
-        case .fresh, .cancelling, .leaving, .over:
+        case .fresh, .outbound(.cancelling), .leaving, .over:
             return []
-        case .claiming, .preparing, .calling, .confirming:
+        case .outbound(.claiming), .outbound(.preparing), .outbound(.calling), .outbound(.confirming):
             return [.report(.failed(.inviteNetwork), note)] + terminate(reply: .serviceUnavailable)
-        case .answering(let answering) where answering.wantsEnd:
+        case .inbound(.answering(let answering)) where answering.wantsEnd:
             return []
-        case .inviting, .alerting, .answering, .up:
+        case .inbound, .up:
             return [.report(.ended(.inviteNetwork), note)] + terminate(reply: .serviceUnavailable)
         }
     }
@@ -74,22 +73,22 @@ package struct DialogStateMachine: Equatable, Sendable {
     /// Ends the dialog, whatever its state, without a report.
     private mutating func terminate(reply: DialogReply) -> [DialogAction] {
         switch state {
-        case .fresh, .claiming, .preparing:
+        case .fresh, .outbound(.claiming), .outbound(.preparing):
             return finish()
-        case .calling(let calling):
-            state = .cancelling(DialogState.Cancelling(isSent: calling.isProceeding))
+        case .outbound(.calling(let calling)):
+            state = .outbound(.cancelling(DialogState.Cancelling(isSent: calling.isProceeding)))
             return [.cancel(.ring)]
                 + (calling.isProceeding
                     ? [.outbound(.sendCancel), .schedule(.cancelled, after: durations.transaction)] : [])
-        case .confirming, .up:
+        case .outbound(.confirming), .up:
             return leave()
-        case .inviting, .alerting:
+        case .inbound(.inviting), .inbound(.alerting):
             return [.inbound(.respond(reply))] + finish()
-        case .answering(var answering):
+        case .inbound(.answering(var answering)):
             answering.wantsEnd = true
-            state = .answering(answering)
+            state = .inbound(.answering(answering))
             return []
-        case .cancelling, .leaving, .over:
+        case .outbound(.cancelling), .leaving, .over:
             return []  // The call is ending already.
         }
     }
@@ -101,8 +100,7 @@ package struct DialogStateMachine: Equatable, Sendable {
         switch state {
         case .up:
             return [.report(.ended(.inviteNetwork), DialogNote(.mediaTimeout))] + leave()
-        case .fresh, .claiming, .preparing, .calling, .cancelling, .confirming, .inviting, .alerting, .answering,
-            .leaving, .over:
+        case .fresh, .outbound, .inbound, .leaving, .over:
             return []  // The call has ended meanwhile.
         }
     }
@@ -110,7 +108,7 @@ package struct DialogStateMachine: Equatable, Sendable {
     /// Takes the outcome of ``DialogAction/takeDescription``: whether the description could be applied.
     package mutating func descriptionTaken(_ isUsable: Bool) -> [DialogAction] {
         switch state {
-        case .confirming(let response):
+        case .outbound(.confirming(let response)):
             guard isUsable else {
                 return [.report(.failed(.inviteOther), DialogNote(.unusableMedia, response))] + leave()
             }
@@ -125,7 +123,8 @@ package struct DialogStateMachine: Equatable, Sendable {
             state = .up(established)
             guard !isUsable else { return isFirst ? [.startMedia] : [] }
             return [.report(.ended(.inviteOther), DialogNote(.unusableMedia))] + leave()
-        case .fresh, .claiming, .preparing, .calling, .cancelling, .inviting, .alerting, .answering, .leaving, .over:
+        case .fresh, .outbound(.claiming), .outbound(.preparing), .outbound(.calling), .outbound(.cancelling), .inbound,
+            .leaving, .over:
             return []  // The call has ended meanwhile.
         }
     }
@@ -139,16 +138,16 @@ package struct DialogStateMachine: Equatable, Sendable {
     package mutating func peerEnded() -> [DialogAction] {
         let hangup = DialogAction.report(.ended(.success), DialogNote(.hangup))
         switch state {
-        case .up, .confirming:
+        case .up, .outbound(.confirming):
             return [.respond(.ok), hangup] + finish()
-        case .answering(let answering):
+        case .inbound(.answering(let answering)):
             return [.respond(.ok)] + (answering.wantsEnd ? [] : [hangup]) + finish()
-        case .inviting, .alerting:
+        case .inbound(.inviting), .inbound(.alerting):
             // A caller may send BYE in an early dialog (RFC 3261, 15).
             return [.respond(.ok), .inbound(.respond(.terminated)), hangup] + finish()
         case .leaving:
             return [.respond(.ok)] + finish()  // Both sides hung up.
-        case .fresh, .claiming, .preparing, .calling, .cancelling, .over:
+        case .fresh, .outbound(.claiming), .outbound(.preparing), .outbound(.calling), .outbound(.cancelling), .over:
             return [.respond(.unknownDialog)]
         }
     }

@@ -102,7 +102,13 @@ extension PhoneCalls {
         }
         guard let resources, !isDraining else { return reply(request, 503) }
         guard let facts = describe(message, to: found.number, by: found.trunk) else { return reply(request, 500) }
-        if found.trunk.trace { resources.startTrace(with: message) }
+        begin(request, facts, resources)
+    }
+
+    /// Begins the call of an INVITE, or refuses one that cannot become a call.
+    private func begin(_ request: SIPServerRequest, _ facts: InboundCall, _ resources: CallResources) {
+        let message = request.message
+        if facts.trunk.trace { resources.startTrace(with: message) }
         do {
             let leg = try InboundLeg(request, facts, resources: resources, owner: self)
             add(leg)
@@ -114,7 +120,7 @@ extension PhoneCalls {
                 metadata: ["sip_call_id": "\(message.callID)", "status": "\(error.status)", "why": "\(error.why)"])
             reply(request, error.status, error.status == 415 ? [SIPCapabilities.accept] : [])
             PhoneMetrics.shared.count(.inbound, .failed)
-            if found.trunk.trace { resources.stack.traced.remove(message.callID) }
+            if facts.trunk.trace { resources.stack.traced.remove(message.callID) }
         }
     }
 
