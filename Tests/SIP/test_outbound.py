@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from acts import mail_barrier
 from peers import LOOPBACK, free_port
 from scenarios import Called, expect, pause, sdp
@@ -137,12 +138,13 @@ async def test_over_tcp(stack: Stack):
         assert "SIP/2.0/TCP" in invite.header("Via") and "transport=tcp" in invite.header("Contact").lower()
 
 
-async def test_early_media_then_the_answer(stack: Stack):
+@pytest.mark.parametrize("repeats", [True, False], ids=["in both", "in the 183 only"])
+async def test_early_media_then_the_answer(stack: Stack, repeats: bool):
     async with scene(stack) as play:
         alice, = await play.users("alice")
         phone = await play.phone(
             Called.invited(), Called.answer(183, "Session Progress", sdp(play.rtp.port)), pause(0.5),
-            Called.picks_up(sdp(play.rtp.port)), Called.is_hung_up())
+            Called.picks_up(sdp(play.rtp.port) if repeats else ""), Called.is_hung_up())
         channel = await dial(alice, NUMBER)
         await saw(alice, "invite_ack")
         await saw(alice, "invite_accept")
