@@ -1,8 +1,8 @@
 import ClusterState
 package import SignalingProtocol
 
-/// Where those gather who ask discovery for the gateways of a channel or an app: at the few gateways that
-/// ``GatewayRanking`` puts first for it, as long as these live and are not much busier than others. No I/O and no
+/// Picks the gateways that clients of one channel or app are sent to by discovery, so that they meet on few gateways:
+/// those that ``GatewayRanking`` puts first, as long as they live and are not much busier than others. No I/O and no
 /// clock. See Docs/decisions/0020-gathering.md.
 package struct MeetingPoints<Address: Hashable & Sendable>: Sendable {
     /// What is known of a shard.
@@ -21,8 +21,8 @@ package struct MeetingPoints<Address: Hashable & Sendable>: Sendable {
         var shard: Shard?
         /// How many clients were led to it by this process since it was read.
         var named = 0
-        /// Rounds this process's part of what the shard may still get up or down: the parts of
-        /// many processes are less than one.
+        /// Random, so that the fractions of many processes add up. Each process may send a shard its share of the
+        /// remaining clients, which is often less than one.
         let luck = Double.random(in: 0..<1)
         var freshUntil: ContinuousClock.Instant
     }
