@@ -215,8 +215,8 @@ private final class Feeds {
     }
 }
 
-/// Messages in the order of a session's calls. A value, as in the session: the run time checks one access to a property of a
-/// class, where each use of the pipeline would be an access of its own and cost more than the pipeline.
+/// Messages in the order of a session's calls. A value, as in the session: the run time checks one access to a property
+/// of a class, where each use of the pipeline would be an access of its own and cost more than the pipeline.
 private struct Messages: ~Copyable {
     private var calls = CallPipeline(held: false)
     private var message = QueuedCall(

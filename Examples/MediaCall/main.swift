@@ -1,10 +1,11 @@
 // Joins a media channel, talks from a WAV file, and records what it hears:
 //
-//     media-call URL APP CHANNEL [uid=N] [key=KEY] [in=FILE.wav] [out=FILE.wav] [seconds=N] [bits=N] [volumes=MS] [muted=1]
+//     media-call URL APP CHANNEL [uid=N] [key=KEY] [in=FILE.wav] [out=FILE.wav]
+//         [seconds=N] [bits=N] [volumes=MS] [muted=1]
 //
-// URL is a gateway's, such as http://127.0.0.1:8080. Without `in` it is silent, without `out` it plays nothing. Each line of its
-// output is an event; each line of its input an act: `mute`, `unmute`, `mute UID`, `unmute UID`, `mute all`, `unmute all`,
-// `renew KEY`, `leave`. It leaves after `seconds`, by default when its input ends or says so.
+// URL is a gateway's, such as http://127.0.0.1:8080. Without `in` it is silent, without `out` it plays nothing. Each
+// line of its output is an event; each line of its input an act: `mute`, `unmute`, `mute UID`, `unmute UID`, `mute
+// all`, `unmute all`, `renew KEY`, `leave`. It leaves after `seconds`, by default when its input ends or says so.
 import MediaClient
 import SignalingClient
 
@@ -126,9 +127,9 @@ func summary(_ statistics: MediaStatistics) -> String {
     let heard = statistics.audio.map { "uid=\($0.uid),quality=\($0.quality),delay=\($0.delay),lost=\($0.lost)" }
     let playout = statistics.playout
     return
-        "seconds=\(statistics.duration) sent=\(statistics.sentBytes) received=\(statistics.receivedBytes) users=\(statistics.users) "
-        + "roundTrip=\(statistics.roundTrip) upstream=\(statistics.lostUpstream) played=\(playout.played) "
-        + "recovered=\(playout.recovered) concealed=\(playout.concealed) late=\(playout.late) "
+        "seconds=\(statistics.duration) sent=\(statistics.sentBytes) received=\(statistics.receivedBytes) "
+        + "users=\(statistics.users) roundTrip=\(statistics.roundTrip) upstream=\(statistics.lostUpstream) "
+        + "played=\(playout.played) recovered=\(playout.recovered) concealed=\(playout.concealed) late=\(playout.late) "
         + heard.joined(separator: " ")
 }
 

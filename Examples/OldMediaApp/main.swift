@@ -1,11 +1,13 @@
-// Shows the screens of this app in a terminal, where a label's text is a line of the output, and a line of the input taps a button:
+// Shows the screens of this app in a terminal, where a label's text is a line of the output, and a
+// line of the input taps a button:
 //
-//     old-media-app call APP CHANNEL          CallController: mute, unmute, mute UID, unmute UID, speaker, camera, hang up
+//     old-media-app call APP CHANNEL          CallController: mute, unmute, mute UID, unmute UID, speaker, camera,
+//                                             hang up
 //     old-media-app room APP CHANNEL UID KEY  RoomModel: key NEW_KEY, exit
 //
 // The screens know nothing of the cluster: HELIOGRAPH_URL says where a gateway is, such as http://127.0.0.1:8080;
-// HELIOGRAPH_AUDIO_IN and HELIOGRAPH_AUDIO_OUT name the WAV files that stand for the microphone and the loudspeaker. The program
-// ends with its input.
+// HELIOGRAPH_AUDIO_IN and HELIOGRAPH_AUDIO_OUT name the WAV files that stand for the microphone and the loudspeaker.
+// The program ends with its input.
 import AgoraRtcEngineKit
 
 /// What taps the buttons of a screen.

@@ -1,5 +1,5 @@
-// What a sanitizer has to find, and right code that it must not take for a defect: `Scripts/sanitize` gives it both before the
-// tests. `Scripts/sanitizers/swift.c` says what is hard about the right code.
+// What a sanitizer has to find, and right code that it must not take for a defect: `Scripts/sanitize` gives it both
+// before the tests. `Scripts/sanitizers/swift.c` says what is hard about the right code.
 
 import Glibc
 import Synchronization
@@ -10,7 +10,8 @@ final class Shared: @unchecked Sendable {
     let numbers = Mutex([Int]())
 }
 
-/// `@unchecked Sendable`: handed over whole, from the task that makes it to the one that waits; no two ever use it at once.
+/// `@unchecked Sendable`: handed over whole, from the task that makes it to the one that
+/// waits; no two ever use it at once.
 final class Box: @unchecked Sendable {
     var number: Int
     init(_ number: Int) { self.number = number }

@@ -2,8 +2,8 @@ internal import Glibc
 internal import RedisStore
 internal import SignalingProtocol
 
-/// The directory of a backup: `postgres.dump` (pg_dump's custom format), `mail` (a line per part of a mailbox) and `manifest`, which is
-/// written last and says that the backup is whole.
+/// The directory of a backup: `postgres.dump` (pg_dump's custom format), `mail` (a line per part of a mailbox) and
+/// `manifest`, which is written last and says that the backup is whole.
 struct BackupFiles {
     /// What the manifest says: a line `NAME VALUE` each.
     struct Manifest {

@@ -32,7 +32,8 @@ struct InspectionOutput: Printable {
         return switch inspection.flavour {
         case .single: "Redis is one server"
         case .sentinel:
-            "Redis is one master, watched by Sentinels; Sentinels \(inspection.sentinels.count), replicas \(all - masters)"
+            "Redis is one master, watched by Sentinels; Sentinels \(inspection.sentinels.count), replicas "
+                + "\(all - masters)"
         case .cluster: "Redis is a cluster; masters \(masters), replicas \(all - masters)"
         }
     }
@@ -43,11 +44,12 @@ struct InspectionOutput: Printable {
         let slots = inspection.slots(of: master)
         let entries = inspection.partitions(of: master).compactMap(\.entries)
         let bus =
-            "\(entries.reduce(0) { $0 + $1.waiting }) commands waiting, \(entries.reduce(0) { $0 + $1.mirrored }) mirror entries, "
-            + "\(entries.reduce(0) { $0 + $1.timers }) timers"
+            "\(entries.reduce(0) { $0 + $1.waiting }) commands waiting, \(entries.reduce(0) { $0 + $1.mirrored }) "
+            + "mirror entries, \(entries.reduce(0) { $0 + $1.timers }) timers"
         let place: String? =
             inspection.flavour == .cluster
-            ? "slots \(Self.text(of: slots)) (\(slots.reduce(0) { $0 + $1.count })), partitions \(partitionNumbers(of: master))"
+            ? "slots \(Self.text(of: slots)) (\(slots.reduce(0) { $0 + $1.count })), partitions "
+                + "\(partitionNumbers(of: master))"
             : nil
         let parts = [
             "\(master.address)  master", place, Self.load(of: master), bus,
@@ -59,7 +61,8 @@ struct InspectionOutput: Printable {
     private func line(of replica: ServerState, behind master: ServerState) -> String {
         let state =
             replica.isLinked
-            ? "\(inspection.lag(of: replica, behind: master)) bytes behind, heard of its master \(replica.silence ?? 0) s ago"
+            ? "\(inspection.lag(of: replica, behind: master)) bytes behind, heard of its master "
+                + "\(replica.silence ?? 0) s ago"
             : "not connected to its master"
         return "\(replica.address)  replica  \(state)  \(Self.load(of: replica))"
     }
@@ -67,8 +70,8 @@ struct InspectionOutput: Printable {
     private static func load(of server: ServerState) -> String {
         let limit = server.memoryLimit.map { " of \(mebibytes($0))" } ?? ""
         return
-            "\(mebibytes(server.memory))\(limit) MiB  \(server.keys) keys  \(Int(server.commandsPerSecond.rounded())) commands/s  "
-            + "CPU \(percent(server.cpu)) %"
+            "\(mebibytes(server.memory))\(limit) MiB  \(server.keys) keys  \(Int(server.commandsPerSecond.rounded())) "
+            + "commands/s  CPU \(percent(server.cpu)) %"
     }
 
     private static func mebibytes(_ bytes: Int64) -> String { oneDecimal(Double(bytes) / Double(1 << 20)) }

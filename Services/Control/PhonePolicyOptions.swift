@@ -13,15 +13,15 @@ struct PhonePolicyOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The start of numbers that the app's users may call, such as +49; may be given again. any: all; none: none. "
-                + "By default all in an app that asks for tokens; for an open app it has to be said.",
+            "The start of numbers that the app's users may call, such as +49; may be given again. any: all; none: "
+                + "none. By default all in an app that asks for tokens; for an open app it has to be said.",
             valueName: "start"))
     var allow: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "A number that callers may be shown under (srcNum) besides their own and the trunk's user; with * at its end, "
-                + "the start of such numbers; may be given again. any: all.",
+            "A number that callers may be shown under (srcNum) besides their own and the trunk's user; with * at its "
+                + "end, the start of such numbers; may be given again. any: all.",
             valueName: "number"))
     var callerID: [String] = []
 

@@ -1,6 +1,7 @@
 internal import PostgresStore
 
-/// `pg_dump`, `pg_restore` and `psql`, as found on PATH. They get the server's address and password by their environment.
+/// `pg_dump`, `pg_restore` and `psql`, as found on PATH. They get the server's address and
+/// password by their environment.
 struct PostgresPrograms {
     private let variables: [String: String]
 
@@ -64,8 +65,8 @@ struct PostgresPrograms {
         throw Failure.refused("restoring: \(Self.reason(ending)); \(result)")
     }
 
-    /// Has psql run $1, what pg_restore makes of the entries $2 of the schema $3 of the file $4, and $5 only when that is whole.
-    /// pg_restore 17 writes a setting, always among the first lines, that servers of older releases refuse.
+    /// Has psql run $1, what pg_restore makes of the entries $2 of the schema $3 of the file $4, and $5 only when that
+    /// is whole. pg_restore 17 writes a setting, always among the first lines, that servers of older releases refuse.
     private static let replacing = """
         { printf '%s\\n' "$1" &&
           pg_restore --file=- --use-list="$2" --schema="$3" --no-owner --no-privileges "$4" && printf '%s\\n' "$5"; } |

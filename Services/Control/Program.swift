@@ -16,7 +16,8 @@ enum Program {
     }
 
     /// Runs a program, found on PATH, to its end.
-    /// - Parameter variables: added to this process's environment, from which Heliograph's and PostgreSQL's are left out.
+    /// - Parameter variables: added to this process's environment, from which Heliograph's
+    ///   and PostgreSQL's are left out.
     /// - Parameter inheritsSettings: whether they are not left out.
     /// - Throws: ``Failure`` when it cannot be started.
     static func run(

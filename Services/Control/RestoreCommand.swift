@@ -31,7 +31,9 @@ struct RestoreCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Leave the messages of the backup out. Redis is emptied nevertheless: it knows users whom the backup does not."
+            ArgumentHelp(
+                "Leave the messages of the backup out. Redis is emptied nevertheless: it knows users whom the backup "
+                    + "does not.")
     )
     var withoutMail = false
 
@@ -106,8 +108,9 @@ struct RestoreCommand: AsyncParsableCommand {
         case .empty, .unused: break
         case .foreign(let objects):
             throw Failure.refused(
-                "the database has tables, functions or views that are not Heliograph's, in its schema or needing its tables: "
-                    + "\(Self.list(objects.map(\.description))); nothing of others is ever touched, so restore into another database"
+                "the database has tables, functions or views that are not Heliograph's, in its schema or needing its "
+                    + "tables: \(Self.list(objects.map(\.description))); nothing of others is ever touched, so restore "
+                    + "into another database"
             )
         case .used where replace: break
         case .used: throw Failure.refused("the database has apps or users: --replace deletes them")
@@ -134,8 +137,8 @@ struct RestoreCommand: AsyncParsableCommand {
         return names.prefix(shown).joined(separator: ", ") + rest
     }
 
-    /// How often a restore looks for sessions, with ``pause`` in between: the server takes a moment to end that of a program that has
-    /// just ended.
+    /// How often a restore looks for sessions, with ``pause`` in between: the server takes a moment to end that of
+    /// a program that has just ended.
     private static let looks = 10
     private static let pause = Duration.milliseconds(200)
 
@@ -157,23 +160,24 @@ struct RestoreCommand: AsyncParsableCommand {
             if sessions.isEmpty { return }
             guard look < Self.looks else {
                 throw Failure.refused(
-                    "processes of Heliograph use the database, in PostgreSQL's sessions \(Self.list(sessions.map { "\($0)" })): stop "
-                        + "them; `SELECT pg_terminate_backend(SESSION)` ends that of a process which is gone")
+                    "processes of Heliograph use the database, in PostgreSQL's sessions "
+                        + "\(Self.list(sessions.map { "\($0)" })): stop them; `SELECT pg_terminate_backend(SESSION)` "
+                        + "ends that of a process which is gone")
             }
             try await Task.sleep(for: Self.pause)
         }
     }
 
-    /// Refuses a Redis that is in use. Also without mail: Redis knows the numbers of users who came after the backup, and the database
-    /// would give the same numbers to others.
+    /// Refuses a Redis that is in use. Also without mail: Redis knows the numbers of users who came after the backup,
+    /// and the database would give the same numbers to others.
     /// - Returns: its masters.
     private func checkRedis() async throws -> [NodeAddress] {
         let inspector = try ControlRedis.inspector()
         let masters = try await inspector.inspect(for: .zero).masters.map(\.address)
         if let key = try await inspector.foreignKey(on: masters) {
             throw Failure.refused(
-                "Redis has keys that are not Heliograph's, such as \(key), in the database that HELIOGRAPH_REDIS_URL names: nothing of "
-                    + "others is ever deleted, so use another database or remove them")
+                "Redis has keys that are not Heliograph's, such as \(key), in the database that HELIOGRAPH_REDIS_URL "
+                    + "names: nothing of others is ever deleted, so use another database or remove them")
         }
         let keys = try await inspector.keyCount(on: masters)
         guard keys == 0 || replace else {
@@ -189,8 +193,8 @@ struct RestoreCommand: AsyncParsableCommand {
             withoutWebhooks
             ? "" : ", and webhook events that waited are sent again (--without-webhooks leaves them out)"
         throw Failure.refused(
-            "as of \(manifest.savedAt), API keys and tokens that were revoked since work again, bans that were lifted hold again, later "
-                + "bans are gone\(events): --as-of-backup accepts that")
+            "as of \(manifest.savedAt), API keys and tokens that were revoked since work again, bans that were lifted "
+                + "hold again, later bans are gone\(events): --as-of-backup accepts that")
     }
 
     // MARK: - Once the database is as of the backup
@@ -218,8 +222,8 @@ struct RestoreCommand: AsyncParsableCommand {
     private static func incomplete(_ failure: Failure) -> Failure {
         var failure = failure
         failure.message +=
-            "; the database is as of the backup, but what follows is not done: start no process, and repeat the command with "
-            + "--replace"
+            "; the database is as of the backup, but what follows is not done: start no process, and repeat the "
+            + "command with --replace"
         return failure
     }
 

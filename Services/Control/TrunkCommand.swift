@@ -172,7 +172,8 @@ struct TrunkCommand: AsyncParsableCommand {
 
     static func openApp(_ app: AppID) -> Failure {
         .refused(
-            "the app \(app) takes logins without a token: say whom its users may call, by --allow START, --allow any or --allow none"
+            "the app \(app) takes logins without a token: say whom its users may call, by --allow START, --allow any "
+                + "or --allow none"
         )
     }
 

@@ -106,7 +106,8 @@ extension UserCommand {
     /// starts, which ends the sessions of those who are still banned by itself.
     private static let patience = Duration.seconds(60)
 
-    /// Writes a ban to Redis, from when on no session can be opened, and then ends the session; or writes the end of a ban.
+    /// Writes a ban to Redis, from when on no session can be opened, and then ends the
+    /// session; or writes the end of a ban.
     /// - Parameters:
     ///   - until: in Unix seconds; 0 for the end.
     ///   - tokens: which login tokens were revoked.

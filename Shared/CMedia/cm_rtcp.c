@@ -98,8 +98,8 @@ bool cm_rtcp_next(struct cm_rtcp *rtcp, const uint8_t *data, size_t size, size_t
 	count = data[start] & 0x1F;
 	if (data[start] & 0x20) {
 		padding = data[end - 1];
-		/* Transport-wide feedback has paddings that are no multiple of 4, against RFC 3550. */
-		/* Only the last packet may have padding. */
+		/* Only the last packet may have padding. It need not be a multiple of 4, against RFC 3550: that of transport-wide
+		   feedback is not. */
 		if (padding == 0 || padding > end - start - 4 || end < size)
 			return false;
 		end -= padding;

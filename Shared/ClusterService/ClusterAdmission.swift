@@ -4,8 +4,8 @@ internal import RedisStore
 internal import ServiceKit
 package import ServiceLifecycle
 
-/// Runs a service's parts as one of the cluster's processes: none of them before the cluster lets the process in, because a
-/// process that must not serve must not write either.
+/// Runs a service's parts as one of the cluster's processes: none of them before the cluster lets the process in,
+/// because a process that must not serve must not write either.
 package struct ClusterAdmission: Service {
     /// The parts, in order of start; the stores are the first.
     package let services: [any Service]

@@ -1,8 +1,8 @@
 package import PostgresStore
 internal import ServiceLifecycle
 
-/// A service's further connections to PostgreSQL, besides those that every service has. They are closed at the graceful shutdown, when
-/// the commands have ended.
+/// A service's further connections to PostgreSQL, besides those that every service has. They are closed at the graceful
+/// shutdown, when the commands have ended.
 package struct FurtherConnections: Service {
     private let pool: PostgresPool
 

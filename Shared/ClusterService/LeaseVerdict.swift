@@ -15,8 +15,8 @@ package struct EndedLease: Equatable, Sendable {
     let witness: Int?
 }
 
-/// What follows from the readings of a holder's leases: it is alive while more than half of them are, and has ended when more
-/// than half of them have. No I/O.
+/// What follows from the readings of a holder's leases: it is alive while more than half of them are, and has ended
+/// when more than half of them have. No I/O.
 package enum LeaseVerdict: Equatable, Sendable {
     /// More than half are alive, and not longer than for this time unless they are renewed.
     case alive(remaining: Duration)

@@ -4,13 +4,14 @@ package import SignalingProtocol
 
 /// Tells whether the holders of a fleet's leases are gone. Used by the service that deals with what they held.
 ///
-/// A holder has a timer at each of its leases, so that up to as many checks of it are made at about the same time, also in different
-/// processes. What is still to be done is then left to one timer (``lookAgain(at:after:)``).
+/// A holder has a timer at each of its leases, so that up to as many checks of it are made at about the same time, also
+/// in different processes. What is still to be done is then left to one timer (``lookAgain(at:after:)``).
 package struct LeaseWatch<Holder: LeaseHolder, Timer: ServiceTimer>: Sendable {
     /// How long to wait before a holder that cannot be judged yet is checked again.
     private static var pause: Duration { .seconds(1) }
-    /// How long a reading of all leases may take. The holder trusts a lease that it has found expired again only when it has
-    /// held it for a whole time to live: by then no watcher may count it as expired, and another one that expired later too.
+    /// How long a reading of all leases may take. The holder trusts a lease that it has found expired again
+    /// only when it has held it for a whole time to live: by then no watcher may count it as expired, and
+    /// another one that expired later too.
     private static var longestReading: Duration { Holder.fleet.timeToLive / 2 }
 
     private let leases: ProcessLeases<Holder>
@@ -27,8 +28,8 @@ package struct LeaseWatch<Holder: LeaseHolder, Timer: ServiceTimer>: Sendable {
         self.timer = timer
     }
 
-    /// Checks a holder's leases after a timer of it has fired. One that is alive is checked again when it would end; one that
-    /// cannot be judged yet, after a pause.
+    /// Checks a holder's leases after a timer of it has fired. One that is alive is checked again when it would end;
+    /// one that cannot be judged yet, after a pause.
     /// - Returns: nil while the holder is alive, or may be.
     package func ended(_ holder: Holder) async throws(SignalingError) -> EndedLease? {
         switch await verdict(on: holder) {
@@ -55,8 +56,8 @@ package struct LeaseWatch<Holder: LeaseHolder, Timer: ServiceTimer>: Sendable {
         return LeaseVerdict(found, watchDelay: Holder.fleet.watchDelay)
     }
 
-    /// Makes one of the holder's timers fire again, because not everything that it held has been dealt with: the first whose
-    /// server answers.
+    /// Makes one of the holder's timers fire again, because not everything that it held has been dealt with:
+    /// the first whose server answers.
     package func lookAgain(at holder: Holder, after delay: Duration) async throws(SignalingError) {
         try await timers.set(timer(holder), after: delay, inOneOf: leases.places(of: holder).map(\.partition))
     }

@@ -69,8 +69,8 @@ package struct ServiceParts<Timer: ServiceTimer> {
     /// Creates the parts of a service that only handles commands; others can be set afterwards.
     package init(commands: CommandRouter) { self.commands = commands }
 
-    /// Sets ``mirror`` to decode each change as a row and to store the rows of a batch together. A change that cannot be
-    /// decoded is logged and skipped, so that it does not hold up the others.
+    /// Sets ``mirror`` to decode each change as a row and to store the rows of a batch together. A change that cannot
+    /// be decoded is logged and skipped, so that it does not hold up the others.
     package mutating func mirror<Row: FieldCodable & SendableMetatype>(
         _ row: Row.Type, logger: Logger,
         into store: @escaping @Sendable ([Row]) async throws -> Void

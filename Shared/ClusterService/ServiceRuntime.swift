@@ -49,30 +49,7 @@ package enum ServiceRuntime {
             instance: instance, redis: stores.redis, pool: stores.pool, timers: timers,
             uptime: RedisUptime(connection: stores.redis), cluster: cluster, logger: logger)
         let parts = try await service.parts(on: resources)
-        // Shut down in reverse order: commands first, so that no new ones are read; the stores last.
-        var services: [any Service] = []
-        if let fired = parts.timerFired {
-            services += [resources.uptime, TimerService(timers: timers, fired: fired)] as [any Service]
-        }
-        if let mirror = parts.mirror {
-            services.append(
-                MirrorConsumer(
-                    service: Declaration.name, instance: instance, connection: stores.redis, logger: logger,
-                    handler: mirror))
-        }
-        for round in parts.rounds {
-            services.append(
-                SingletonJob(
-                    round.name, every: round.period, connection: stores.redis, logger: logger,
-                    round: round.perform))
-        }
-        services += parts.background
-        if !parts.commands.isEmpty {
-            let commands = CommandConsumer(
-                service: Declaration.name, instance: parts.consumer ?? instance, connection: stores.redis,
-                router: parts.commands, logger: logger)
-            services.append(CommandService(ready: parts.readyForCommands, commands: commands))
-        }
+        let services = services(of: Declaration.name, parts, on: resources)
         let admission = ClusterAdmission(services, cluster: cluster, stores: stores, logger: logger)
         return ServiceAssembly(
             services: [admission], checks: stores.checks + [admission.readiness] + parts.checks,
@@ -82,6 +59,37 @@ package enum ServiceRuntime {
                 await parts.observe()
             },
             shutdownDeadline: parts.shutdownDeadline)
+    }
+
+    /// What runs once the cluster has admitted a service. It is shut down in reverse order: commands first, so that no
+    /// new ones are read; the stores, which are not among them, last.
+    private static func services<Timer: ServiceTimer>(
+        of name: ServiceName, _ parts: ServiceParts<Timer>, on resources: ServiceResources<Timer>
+    ) -> [any Service] {
+        var services: [any Service] = []
+        if let fired = parts.timerFired {
+            services += [resources.uptime, TimerService(timers: resources.timers, fired: fired)] as [any Service]
+        }
+        if let mirror = parts.mirror {
+            services.append(
+                MirrorConsumer(
+                    service: name, instance: resources.instance, connection: resources.redis, logger: resources.logger,
+                    handler: mirror))
+        }
+        for round in parts.rounds {
+            services.append(
+                SingletonJob(
+                    round.name, every: round.period, connection: resources.redis, logger: resources.logger,
+                    round: round.perform))
+        }
+        services += parts.background
+        if !parts.commands.isEmpty {
+            let commands = CommandConsumer(
+                service: name, instance: parts.consumer ?? resources.instance, connection: resources.redis,
+                router: parts.commands, logger: resources.logger)
+            services.append(CommandService(ready: parts.readyForCommands, commands: commands))
+        }
+        return services
     }
 }
 

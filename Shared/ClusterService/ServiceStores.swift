@@ -99,8 +99,8 @@ package struct ServiceStores: Service {
 
     /// Closes the stores at the graceful shutdown. The connection to Redis is started by whoever runs this: before, the
     /// process must have been let into the cluster.
-    /// - Throws: `PostgresError` when a database that did not answer at the start turns out to be one that this build does not
-    ///   work with.
+    /// - Throws: `PostgresError` when a database that did not answer at the start turns out to be one that
+    ///   this build does not work with.
     package func run() async throws {
         var refusal: PostgresError?
         do {

@@ -17,8 +17,8 @@ extension Never: ServiceTimer {
     package var subject: Subject { switch self {} }
 }
 
-/// The form of timers in Redis: words separated by single spaces, as `LeaseFleet` writes them too. Names chosen by clients may
-/// hold spaces, so `%` and the space are percent-escaped.
+/// The form of timers in Redis: words separated by single spaces, as `LeaseFleet` writes them too. Names chosen by
+/// clients may hold spaces, so `%` and the space are percent-escaped.
 extension ServiceTimer {
     /// Parses a member of the set; nil for text that no version of the service has written.
     package init?(member: String) {

@@ -43,7 +43,8 @@ package struct ServiceTimers<Timer: ServiceTimer>: Sendable {
         try await set(timer, after: delay, in: redis.bus.partition(of: timer.subject))
     }
 
-    /// Sets or moves a timer to fire after `delay` that may be kept in any of some partitions: in the first whose server answers.
+    /// Sets or moves a timer to fire after `delay` that may be kept in any of some partitions: in
+    /// the first whose server answers.
     /// - Parameter partitions: at least one.
     /// - Throws: `SignalingError` when Redis does not answer.
     func set(

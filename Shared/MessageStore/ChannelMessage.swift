@@ -15,11 +15,11 @@ package struct ChannelMessage: Equatable, Sendable {
     package var fence: SessionFence?
     /// Whether the sender may send without being a member; default false.
     package var force = false
-    /// The channel's message rate per second over the whole cluster, unless `_sendmsg_limit` overrides it. A million or more
-    /// means no limit, and `_sendmsg_limit` is then ignored. Default: the documented rate.
+    /// The channel's message rate per second over the whole cluster, unless `_sendmsg_limit` overrides it. A million or
+    /// more means no limit, and `_sendmsg_limit` is then ignored. Default: the documented rate.
     package var limitPerSecond = Limits.channelMessagesPerSecond
-    /// Identifies repetitions of one send within a minute, which have no further effect; default nil, for a message that is
-    /// never sent twice.
+    /// Identifies repetitions of one send within a minute, which have no further effect; default nil, for a
+    /// message that is never sent twice.
     package var command: CommandID?
 
     package init(channel: ChannelKey, account: Account, uid: UInt32, body: String) {

@@ -2,7 +2,7 @@ package import ServiceMetrics
 
 /// Counts events that their readers skip.
 package struct EventMetrics: Sendable {
-    /// Those of this process.
+    /// The metrics of this process.
     package static let shared = EventMetrics()
 
     /// Published events, and entries of channels' logs.

@@ -11,12 +11,12 @@ package struct InstantMessage: Sendable {
     package let session: SessionID
     /// The `msg-v2` line.
     package let line: String
-    /// How long the message may wait in the mailbox, in seconds as in its sender's frame. A number, because a `Duration` would
-    /// cost every message a division of 128 bits.
+    /// How long the message may wait in the mailbox, in seconds as in its sender's frame. A number, because a
+    /// `Duration` would cost every message a division of 128 bits.
     package let seconds: Int
-    /// Identifies repetitions of one send within a minute, which have no further effect, so that the message is sent again
-    /// (see ``MailboxBatch/patience``) when its outcome is lost with a connection. Default nil, for a message that is never
-    /// sent twice.
+    /// Identifies repetitions of one send within a minute, which have no further effect, so that the message is
+    /// sent again (see ``MailboxBatch/patience``) when its outcome is lost with a connection. Default nil, for a
+    /// message that is never sent twice.
     package var command: CommandID?
     /// The size limits of the receiver's mailbox.
     package var bounds = MailboxBounds()

@@ -3,9 +3,9 @@ internal import NIOCore
 package import RedisStore
 package import SignalingProtocol
 
-/// Collects messages to users, and users' acknowledgements, during one tick of the event loop and sends each kind in one
-/// call of a Redis Function. That costs Redis about half as much as one call each; batching adds no delay. In a cluster a call
-/// is for the users of one slot.
+/// Collects messages to users, and users' acknowledgements, during one tick of the event loop and sends each kind in
+/// one call of a Redis Function. That costs Redis about half as much as one call each; batching adds no delay. In a
+/// cluster a call is for the users of one slot.
 ///
 /// Use it on the connection's event loop only. The connection must load ``RedisFunctionLibrary/messages``.
 package final class MailboxBatch {
@@ -14,8 +14,8 @@ package final class MailboxBatch {
     /// The total size of messages in bytes at which a call is sent.
     package static let byteBound = 65_536
 
-    /// How long a message with a command id may be sent again if the connection to Redis breaks before the reply: as long as
-    /// its sender waits.
+    /// How long a message with a command id may be sent again if the connection to Redis breaks before the
+    /// reply: as long as its sender waits.
     package static let patience = Duration.seconds(8)
     private static let patienceAmount = TimeAmount(patience)
 
@@ -40,8 +40,8 @@ package final class MailboxBatch {
     private var clears = Call()
     private var isFlushScheduled = false
 
-    /// Sends over `connection`, for sessions that `gateway` holds. Sessions taken over by another gateway are refused, see
-    /// ``SessionFence``.
+    /// Sends over `connection`, for sessions that `gateway` holds. Sessions taken over by another gateway are
+    /// refused, see ``SessionFence``.
     package init(connection: RedisCluster, gateway: GatewayID) {
         self.connection = connection
         self.gateway = gateway
@@ -50,16 +50,18 @@ package final class MailboxBatch {
     /// Adds a message to a user's mailbox and publishes it to the gateway that holds the user's session.
     ///
     /// Completes once with the entry's version; 0 for a repetition. Fails with ``SignalingCode/messageOther``
-    /// (`mailbox_full`) at the mailbox's bounds; with ``SignalingCode/failed`` (`memory_full`) when Redis is at `maxmemory`,
-    /// (`unavailable`) when the message could not be sent to Redis and will not be, or (`timeout`) when Redis does not answer in
-    /// time; and as described at ``SessionFence``. After a `timeout` Redis refuses a message without a command id. One with an id
-    /// may still be stored: its sender repeats it, and a refusal would put it behind those that were sent after it.
+    /// (`mailbox_full`) at the mailbox's bounds; with ``SignalingCode/failed`` (`memory_full`) when Redis is at
+    /// `maxmemory`, (`unavailable`) when the message could not be sent to Redis and will not be, or (`timeout`) when
+    /// Redis does not answer in time; and as described at ``SessionFence``. After a `timeout` Redis refuses a message
+    /// without a command id. One with an id may still be stored: its sender repeats it, and a refusal would put it
+    /// behind those that were sent after it.
     package func send(
         _ message: InstantMessage, _ completion: @escaping (Result<Int64, SignalingError>) -> Void
     ) {
         scheduleFlush()
         let isRepeatable = message.command != nil
-        // Messages with a command id and messages without one go in separate calls, in the order in which they were sent.
+        // Messages with a command id and messages without one go in separate calls, in the
+        // order in which they were sent.
         let tag = KeySpace.tag(message.to)
         let slot = slot(of: tag)
         if messages.isRepeatable != isRepeatable || messages.slot != slot, !messages.completions.isEmpty {
@@ -80,8 +82,9 @@ package final class MailboxBatch {
         if messages.completions.count == Self.bound || messages.lineBytes >= Self.byteBound { sendMessages() }
     }
 
-    /// Deletes a user's entries up to a version, on behalf of the user's session. A version below an earlier one changes
-    /// nothing; one above the latest version counts as the latest. Completes once, with the highest version deleted.
+    /// Deletes a user's entries up to a version, on behalf of the user's session. A version below an
+    /// earlier one changes nothing; one above the latest version counts as the latest. Completes once,
+    /// with the highest version deleted.
     package func clear(
         _ user: UserKey, in session: SessionID, through version: Int64,
         _ completion: @escaping (Result<Int64, SignalingError>) -> Void
@@ -174,8 +177,8 @@ package final class MailboxBatch {
 }
 
 extension RedisCluster {
-    /// When the sender of a message is told that it has failed, by Redis' clock in milliseconds; 0 while the clock is not known, and
-    /// for a message that is repeated.
+    /// When the sender of a message is told that it has failed, by Redis' clock in milliseconds; 0 while the clock is
+    /// not known, and for a message that is repeated.
     func deadline(isRepeatable: Bool, inSlot slot: UInt16) -> RedisArgument {
         guard !isRepeatable, let end = redisTime(at: commandEnd, ofSlot: slot) else { return 0 }
         return .int64(end.milliseconds)

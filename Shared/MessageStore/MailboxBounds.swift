@@ -4,8 +4,8 @@ package import SignalingProtocol
 package struct MailboxBounds: Equatable, Sendable {
     /// The largest number of messages.
     package var entries: Int
-    /// The largest total size of messages in bytes, each counting 64 more than its line. Call events count, but are never
-    /// refused for it.
+    /// The largest total size of messages in bytes, each counting 64 more than its line. Call events
+    /// count, but are never refused for it.
     package var bytes: Int
     /// The largest number of call events, which is separate from that of messages.
     package var callEvents: Int

@@ -6,8 +6,8 @@ package import SignalingProtocol
 internal import SignalingWire
 
 extension MessageStore {
-    /// Reads a channel's events after a position: those that a gateway, or a client that resumes, has missed. On the loop
-    /// only.
+    /// Reads a channel's events after a position: those that a gateway, or a client that
+    /// resumes, has missed. On the loop only.
     ///
     /// Returns the earliest of them, at most 128 KiB; ``ChannelLogPage/more`` tells whether to read on.
     /// - Parameters:
@@ -23,9 +23,9 @@ extension MessageStore {
             Self.log, completion)
     }
 
-    /// Tells the functions that Redis has been running without interruption; to be called on the loop every second, even
-    /// without traffic. After an interruption, which may have been a failover, the functions raise the mailboxes' versions
-    /// to the clock.
+    /// Tells the functions that Redis has been running without interruption; to be called on the loop every second,
+    /// even without traffic. After an interruption, which may have been a failover, the functions raise the
+    /// mailboxes' versions to the clock.
     package func keepNumbers() {
         // A failed call counts as an interruption, so there is nothing else to do.
         for slot in connection.slotsOfMasters {

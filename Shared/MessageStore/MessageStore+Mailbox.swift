@@ -11,8 +11,8 @@ package struct MailboxSection: Sendable {
     /// - Parameters:
     ///   - version: only entries above it are returned; deleted entries are never returned.
     ///   - limit: the largest number of entries in the page.
-    ///   - fresh: whether this is the first read of a new session. If so, call events of earlier sessions, which it cannot
-    ///     know, are dropped first, and so are invitations to calls that have ended.
+    ///   - fresh: whether this is the first read of a new session. If so, call events of earlier sessions, which it
+    ///     cannot know, are dropped first, and so are invitations to calls that have ended.
     package init(after version: Int64, limit: Int, fresh: Bool) {
         after = version
         self.limit = limit

@@ -3,13 +3,13 @@ internal import NIOCore
 package import RedisStore
 package import SignalingProtocol
 
-/// The hot path: messages to users and channels, mailboxes, channel logs. Each operation is one call of a Redis Function
-/// (library `heliograph_messages`), so its checks, rate limit, numbering, storing and publishing are atomic.
+/// The hot path: messages to users and channels, mailboxes, channel logs. Each operation is one call of a Redis
+/// Function (library `heliograph_messages`), so its checks, rate limit, numbering, storing and publishing are atomic.
 ///
-/// The forms with a completion must be called on the connection's event loop and complete there, once; the async forms may
-/// be called anywhere. The connection must load ``RedisFunctionLibrary/messages``. Every operation fails with
-/// ``SignalingCode/failed`` (`unavailable`) when Redis does not answer; the outcome of a send is then unknown. The gateways'
-/// most frequent operations also exist in a form that batches them, ``MailboxBatch``.
+/// The forms with a completion must be called on the connection's event loop and complete there, once; the async forms
+/// may be called anywhere. The connection must load ``RedisFunctionLibrary/messages``. Every operation fails with
+/// ``SignalingCode/failed`` (`unavailable`) when Redis does not answer; the outcome of a send is then unknown. The
+/// gateways' most frequent operations also exist in a form that batches them, ``MailboxBatch``.
 package struct MessageStore: Sendable {
     let connection: RedisCluster
 
@@ -46,7 +46,8 @@ package struct MessageStore: Sendable {
     }
 
     /// Publishes a message to a channel's members.
-    /// - Throws: `SignalingError`; ``SignalingCode/messageOther``: `not_member`, or `rate_limited` over the channel's limit.
+    /// - Throws: `SignalingError`; ``SignalingCode/messageOther``: `not_member`, or
+    ///   `rate_limited` over the channel's limit.
     package func sendToChannel(_ message: ChannelMessage) async throws(SignalingError) -> ChannelMessageSent {
         try await perform(Self.command(message), Self.sent)
     }

@@ -3,8 +3,8 @@ package import RedisStore
 package import SignalingProtocol
 
 extension RedisCommand {
-    /// Notes a user's ban, and which login tokens were revoked, in Redis, where logins see it; the function of ``RedisFunctionLibrary/presence`` that does so keeps a later
-    /// version.
+    /// Copies a user's ban and token revocation to Redis, where logins check them. An older version never replaces a
+    /// newer one.
     /// - Parameters:
     ///   - until: when the ban ends, in Unix seconds; 0 when it was lifted.
     ///   - tokens: login tokens that end at this time or earlier are refused, in Unix seconds; 0 when none was revoked.

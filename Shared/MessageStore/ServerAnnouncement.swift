@@ -44,9 +44,9 @@ package struct ServerAnnouncement: Equatable, Sendable {
         return message
     }
 
-    /// The Redis command, for the caller's pipeline, that asks whether anyone is in the channel where logins are announced, or
-    /// follows it by the server API; answered 0 when not. Sent after the change, so that an announcement without receivers, the
-    /// usual case, need not be made.
+    /// The Redis command, for the caller's pipeline, that asks whether anyone is in the channel where logins are
+    /// announced, or follows it by the server API; answered 0 when not. Sent after the change, so that an announcement
+    /// without receivers, the usual case, need not be made.
     package static func userAudience(in app: AppID) -> RedisCommand { audience(in: app, isAboutMembers: false) }
 
     /// The same for the channel where joins are announced.

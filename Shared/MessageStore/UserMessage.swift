@@ -3,14 +3,16 @@ package import SignalingProtocol
 /// A call event that a service adds to a user's mailbox, without a sender. Messages between users are sent with
 /// ``MailboxBatch``.
 package struct UserMessage: Equatable, Sendable {
-    /// Which sessions may get the entry. Clients fail on events of calls that they do not know, so they must never get one.
+    /// Which sessions may get the entry. Clients fail on events of calls that they do not
+    /// know, so they must never get one.
     package enum Condition: Equatable, Sendable {
         /// Any session, including a later one.
         case always
         /// Any session, for an invitation; dropped together with the event that ends its call.
         case invitation(call: String)
-        /// Only a live session that knows the call: the session `knownBy`, or one that has received, or will receive before
-        /// this event, the invitation (the entry with version `invitedAt`). For any other session the event is dropped.
+        /// Only a live session that knows the call: the session `knownBy`, or one that has received, or
+        /// will receive before this event, the invitation (the entry with version `invitedAt`). For any
+        /// other session the event is dropped.
         case callEvent(type: String, call: String, knownBy: SessionID?, invitedAt: Int64?)
     }
 
@@ -24,8 +26,8 @@ package struct UserMessage: Equatable, Sendable {
     package var condition: Condition
     /// The size limits of the user's mailbox.
     package var bounds = MailboxBounds()
-    /// Identifies repetitions of one send within a minute, which have no further effect; default nil, for a message that is
-    /// never sent twice.
+    /// Identifies repetitions of one send within a minute, which have no further effect; default nil, for a
+    /// message that is never sent twice.
     package var command: CommandID?
 
     package init(to: UserKey, line: String, timeToLive: Duration, condition: Condition = .always) {

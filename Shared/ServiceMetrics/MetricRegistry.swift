@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The metrics of a process, as `/metrics` shows them.
 ///
-/// Each is declared where it is counted, as a ``Counter``, ``Gauge`` or ``Histogram``, and is shown from its declaration on: with 0
-/// until something has happened. The same name and labels declared twice are the same metric.
+/// Each is declared where it is counted, as a ``Counter``, ``Gauge`` or ``Histogram``, and is shown from its
+/// declaration on: with 0 until something has happened. The same name and labels declared twice are the same metric.
 package final class MetricRegistry: Sendable {
     /// The metrics that this process shows.
     package static let process = MetricRegistry()
@@ -75,8 +75,8 @@ struct MetricDescription: Equatable {
     let help: String
     let kind: MetricKind
 
-    /// - Parameter name: in the form that Prometheus' conventions prescribe: small letters, the unit at the end, a counter's
-    ///   after that with `_total`.
+    /// - Parameter name: in the form that Prometheus' conventions prescribe: small letters, the unit at the end, a
+    ///   counter's after that with `_total`.
     init(_ name: String, _ help: String, _ kind: MetricKind) {
         let isWellFormed = name.utf8.allSatisfy { byte in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte == UInt8(ascii: "_")

@@ -15,10 +15,10 @@ public struct ClientConfiguration: Sendable {
     public var device: String
     /// Where the client looks for gateways.
     public var source: GatewaySource
-    /// The channel that will be joined, so that discovery leads the client to a gateway at which the channel's members gather:
-    /// messages to it are cheaper in a large cluster then. The client may join others, too. Nil (the default) when it is
-    /// not known. A client that reconnects asks for the channel that it is in. Source: `Docs/protocol.md`, "Finding a
-    /// gateway".
+    /// The channel that will be joined, so that discovery leads the client to a gateway at which the channel's
+    /// members gather: messages to it are cheaper in a large cluster then. The client may join others, too. Nil (the
+    /// default) when it is not known. A client that reconnects asks for the channel that it is in. Source:
+    /// `Docs/protocol.md`, "Finding a gateway".
     public var channel: String?
     /// How gateways are authenticated on TLS connections.
     public var tls: ClientTLS
@@ -86,7 +86,8 @@ public struct GatewayEndpoint: Sendable, Hashable {
 public struct ClientTLS: Sendable, Equatable {
     /// The path of a PEM file with the certificates to trust; nil (the default) for the system's.
     public var trustRootsFile: String?
-    /// The name that the gateway's certificate must contain; nil (the default) for the host or address of the connection.
+    /// The name that the gateway's certificate must contain; nil (the default) for the
+    /// host or address of the connection.
     public var serverName: String?
 
     /// Creates TLS settings.

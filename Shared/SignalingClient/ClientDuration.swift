@@ -1,6 +1,7 @@
 /// A span of time, in whole milliseconds.
 ///
-/// Used like the standard library's `Duration` (`.seconds(30)`, `.milliseconds(500)`), which requires iOS 16 and macOS 13.
+/// Used like the standard library's `Duration` (`.seconds(30)`, `.milliseconds(500)`),
+/// which requires iOS 16 and macOS 13.
 public struct ClientDuration: Sendable, Hashable, Comparable {
     /// The whole span in milliseconds.
     public var milliseconds: Int64

@@ -41,7 +41,8 @@ extension SignalingClient {
         _ = try await call("channel_leave", [JSONMember("name", .string(channel))])
     }
 
-    /// Sends a message to a channel. All members, the sender included, receive the channel's messages in the same order.
+    /// Sends a message to a channel. All members, the sender included, receive the
+    /// channel's messages in the same order.
     /// - Parameters:
     ///   - text: at most 8192 bytes.
     ///   - channel: the channel's name.

@@ -17,7 +17,8 @@ extension SignalingClient {
     ///   - account: the receiver.
     ///   - messageID: at most 64 bytes, different for each message. A message that is sent again with the same id
     ///     within a minute is delivered once. Default: random.
-    ///   - timeToLive: how long the message waits for its receiver, in whole seconds from 1 s to 30 days; default 30 days.
+    ///   - timeToLive: how long the message waits for its receiver, in whole seconds from 1
+    ///     s to 30 days; default 30 days.
     /// - Throws: `SignalingError`: 209 for an invalid account, 400 (`rate_limited`, `mailbox_full`...), 401 when no
     ///   answer came in time, 1003, 1005 for a text that is too long.
     public func sendMessage(

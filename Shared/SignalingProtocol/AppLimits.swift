@@ -8,7 +8,8 @@ package struct AppLimits: Equatable, Sendable {
     /// The largest number of messages in one channel per second, in the whole cluster, unless `_sendmsg_limit`
     /// overrides it.
     package var channelMessagesPerSecond = Limits.channelMessagesPerSecond
-    /// The largest number of other acts of one session per second: everything but messages, attribute changes and polls.
+    /// The largest number of other acts of one session per second: everything but
+    /// messages, attribute changes and polls.
     package var actsPerSecond = Limits.actsPerSecond
     /// The largest number of attribute changes of one session per second.
     package var attributeChangesPerSecond = Limits.attributeChangesPerSecond

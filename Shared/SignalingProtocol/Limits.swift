@@ -13,7 +13,8 @@ package enum Limits {
     package static let attributeValueBytes = 8096
     /// Attributes of one user or channel. `0009_attribute_bounds.sql` contains the same number: change both.
     package static let attributesPerOwner = 1000
-    /// Bytes of the attributes of one user or channel, names and values. Also in `0009_attribute_bounds.sql`: change both.
+    /// Bytes of the attributes of one user or channel, names and values. Also in
+    /// `0009_attribute_bounds.sql`: change both.
     package static let attributeBytesPerOwner = 1 << 20
     /// Changes to one channel's attributes per second, in the whole cluster. `_setattr_limit` additionally limits each
     /// attribute.
@@ -41,8 +42,8 @@ package enum Limits {
     package static let mailboxPage = 1...1000
     /// Members listed in the answer to a join: the latest.
     package static let userListLatest = 200
-    /// The largest `num` of `channel_query_userlist_all`, and its default. The answer lists fewer members: channel-state
-    /// bounds their number and bytes (`MemberQueries`).
+    /// The largest `num` of `channel_query_userlist_all`, and its default. The answer lists fewer members:
+    /// channel-state bounds their number and bytes (`MemberQueries`).
     package static let userListAll = 1_000_000
     /// Channel messages of one session per second. Messages to users are counted separately, with the same bound.
     package static let messagesPerSecond = 60
@@ -89,7 +90,8 @@ package enum Limits {
     package static let channelTimeToLive = 7200
     /// Seconds for which a message may wait for its receiver.
     package static let messageTimeToLive = 2_592_000
-    /// Bytes of a service's reply to a gateway. It travels on the one subscription that serves all users of the gateway.
+    /// Bytes of a service's reply to a gateway. It travels on the one subscription that
+    /// serves all users of the gateway.
     package static let replyBytes = 4 << 20
     /// Messages that wait for one user. Once half of them, or half of ``mailboxBytes``, are used, each sender may have
     /// at most a quarter.

@@ -1,7 +1,8 @@
 /// Why a request failed, as a stable word for programs: lower case with underscores (`rate_limited`), or one of the
 /// documents' `TokenError...` words for logins.
 ///
-/// These are the reasons of this version. A gateway of another version may send other words, which are kept as they are.
+/// These are the reasons of this version. A gateway of another version may send other
+/// words, which are kept as they are.
 public struct SignalingReason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The word as sent on the wire.
     public let rawValue: String
@@ -23,7 +24,8 @@ extension SignalingReason {
     public static let overloaded = Self(rawValue: "overloaded")
     /// Redis is at `maxmemory`; nothing was done.
     public static let memoryFull = Self(rawValue: "memory_full")
-    /// Others kept changing the call at the same time, or an earlier attempt of the same command is under way; nothing was done.
+    /// Others kept changing the call at the same time, or an earlier attempt of the same command
+    /// is under way; nothing was done.
     public static let busy = Self(rawValue: "busy")
     /// More requests per second than allowed.
     public static let rateLimited = Self(rawValue: "rate_limited")

@@ -1,10 +1,10 @@
 package import SignalingProtocol
 
-/// A key of the server API as its owner has it: `hk_ID_SECRET`, with ``APIKey/idDigits`` and ``secretDigits`` lower-case
-/// hexadecimal digits.
+/// A key of the server API as its owner has it: `hk_ID_SECRET`, with ``APIKey/idDigits`` and ``secretDigits``
+/// lower-case hexadecimal digits.
 ///
-/// The prefix lets scanners of source code recognise a key that was committed by mistake. The secret has 256 random bits, so
-/// that one round of SHA-256 protects it at rest as well as a slow hash would.
+/// The prefix lets scanners of source code recognise a key that was committed by mistake. The secret has 256 random
+/// bits, so that one round of SHA-256 protects it at rest as well as a slow hash would.
 package struct APIKeyText: Equatable, Sendable {
     package static let prefix = "hk_"
     /// The hexadecimal digits of a secret.

@@ -13,8 +13,8 @@ package enum WebSocketOpcode: UInt8, Sendable {
     /// Answers a ping.
     case pong = 0xA
 
-    /// Whether this is a control frame: never fragmented, short, and allowed between a message's fragments (RFC 6455, section
-    /// 5.5).
+    /// Whether this is a control frame: never fragmented, short, and allowed between a message's
+    /// fragments (RFC 6455, section 5.5).
     var isControl: Bool {
         switch self {
         case .continuation, .text, .binary: false

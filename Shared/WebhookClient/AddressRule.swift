@@ -2,8 +2,8 @@ package import SignalingProtocol
 
 /// Which addresses a webhook may lead to.
 package enum AddressRule {
-    /// Whether requests may go to an address: one of the public Internet, or of a network that is allowed. An IPv6 address that stands for
-    /// one of IPv4 is judged by that.
+    /// Whether requests may go to an address: one of the public Internet, or of a network that is allowed. An IPv6
+    /// address that stands for one of IPv4 is judged by that.
     /// - Parameter bytes: 4 of IPv4 or 16 of IPv6; others are not usable.
     package static func isUsable(_ bytes: [UInt8], _ allowed: AllowedNetworks) -> Bool {
         if isPublic(bytes) { return true }
@@ -15,8 +15,9 @@ package enum AddressRule {
             || allowed.contains(.loopback) && isWithin(loopback)
     }
 
-    /// Whether an address belongs to the public Internet: not to this machine, a private or local network, or a range with a special
-    /// meaning (IANA's special-purpose registries, and what clouds use). An IPv6 address that stands for one of IPv4 is judged by that.
+    /// Whether an address belongs to the public Internet: not to this machine, a private or local network, or a range
+    /// with a special meaning (IANA's special-purpose registries, and what clouds use). An IPv6 address that stands for
+    /// one of IPv4 is judged by that.
     /// - Parameter bytes: 4 of IPv4 or 16 of IPv6; others are not public.
     package static func isPublic(_ bytes: [UInt8]) -> Bool {
         if let embedded = embedded(in: bytes) { return isPublic(embedded) }

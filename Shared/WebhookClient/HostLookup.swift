@@ -2,8 +2,8 @@ internal import Glibc
 internal import NIOCore
 internal import NIOPosix
 
-/// Looks up the addresses of hosts. A host is looked up once at a time, whoever waits for it: so a name that does not resolve occupies one
-/// thread.
+/// Looks up the addresses of hosts. A host is looked up once at a time, whoever waits for it: so a name that does
+/// not resolve occupies one thread.
 actor HostLookup {
     /// The number of look-ups at once: each occupies a thread for as long as it takes.
     private static let threads = 16

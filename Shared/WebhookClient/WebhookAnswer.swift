@@ -16,8 +16,8 @@ package struct WebhookAnswer: Equatable, Sendable {
     /// Whether the server itself has answered: with 502, 503 or 504 it, or a proxy before it, says that it cannot.
     package var isFromServer: Bool { !(502...504).contains(status) }
 
-    /// Why the status counts as a failure; nil for 200 to 299. Redirections are not followed: they could lead into networks that the
-    /// URL may not lead into.
+    /// Why the status counts as a failure; nil for 200 to 299. Redirections are not followed: they could lead into
+    /// networks that the URL may not lead into.
     package var failure: WebhookFailure? {
         switch status {
         case 200..<300: nil

@@ -6,8 +6,8 @@ internal import NIOSSL
 package import SignalingProtocol
 internal import Synchronization
 
-/// Makes requests to apps' servers: each on a connection of its own, to an address that was checked, within a time limit, without following
-/// redirections.
+/// Makes requests to apps' servers: each on a connection of its own, to an address that was checked, within a time
+/// limit, without following redirections.
 package final class WebhookTransport: Sendable {
     /// The bytes of an answer's head at most, with the heads of informational answers (1xx) before it.
     package static let headBytes = 16_384
@@ -119,7 +119,8 @@ package final class WebhookTransport: Sendable {
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
                 if url.isSecure {
-                    // Numeric addresses cannot be named in the handshake; certificates are checked against them nevertheless.
+                    // Numeric addresses cannot be named in the handshake; certificates are
+                    // checked against them nevertheless.
                     let isNumeric = (try? SocketAddress(ipAddress: url.host, port: 0)) != nil
                     try pipeline.addHandler(
                         NIOSSLClientHandler(context: context(), serverHostname: isNumeric ? nil : url.host))
@@ -154,8 +155,8 @@ package final class WebhookTransport: Sendable {
         try? await channel.writeAndFlush(HTTPClientRequestPart.end(nil)).get()
     }
 
-    /// A host's addresses that may be used. The connection goes to one of these, not to the name: a name that leads elsewhere the next
-    /// moment does not matter.
+    /// A host's addresses that may be used. The connection goes to one of these, not to the name: a name that leads
+    /// elsewhere the next moment does not matter.
     private func resolve(_ url: WebhookURL, _ allowed: AllowedNetworks) async throws -> [SocketAddress] {
         let found = try await lookup.addresses(of: url.host, url.port)
         guard !found.isEmpty else { throw WebhookFailure(.name, "the host's name has no address") }
@@ -185,8 +186,8 @@ package final class WebhookTransport: Sendable {
     }
 }
 
-/// Counts the bytes that come before the answer's head has ended. The decoder bounds each head by itself, but passes over any number of
-/// informational ones.
+/// Counts the bytes that come before the answer's head has ended. The decoder bounds each head by itself, but passes
+/// over any number of informational ones.
 private final class HeadBound: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

@@ -176,7 +176,8 @@ extension StackTests {
         ) async throws {
             try await withThrowingTaskGroup { group in
                 for (index, sender) in senders.enumerated() {
-                    // The answers are not awaited one by one: messages are to be on their way when the connection is cut.
+                    // The answers are not awaited one by one: messages are to be on their
+                    // way when the connection is cut.
                     group.addTask {
                         try await withThrowingTaskGroup { sends in
                             let clock = ContinuousClock()

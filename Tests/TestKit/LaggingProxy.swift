@@ -2,9 +2,9 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// A TCP proxy on 127.0.0.1 that passes on late what servers send, and at once what clients send. Between a Redis and its replica it
-/// lets the replica lag behind. When one end of a connection closes, so does the other, and what is still held back is lost, as with
-/// the host of a server.
+/// A TCP proxy on 127.0.0.1 that passes on late what servers send, and at once what clients send. Between a Redis and
+/// its replica it lets the replica lag behind. When one end of a connection closes, so does the other, and what is
+/// still held back is lost, as with the host of a server.
 package final class LaggingProxy: Sendable {
     /// The proxy's port.
     package let port: Int

@@ -2,8 +2,8 @@ internal import Logging
 internal import NIOPosix
 package import RedisStore
 
-/// A real Redis Cluster of the test's own: masters, each with the same number of replicas, on free loopback ports. A master that
-/// fails is replaced after two seconds and some tenths.
+/// A real Redis Cluster of the test's own: masters, each with the same number of replicas, on free loopback ports. A
+/// master that fails is replaced after two seconds and some tenths.
 package actor RedisClusterServers {
     /// The masters in the order of their slots, then the first replica of each master, then the second.
     package nonisolated let servers: [RedisServer]
@@ -94,9 +94,10 @@ package actor RedisClusterServers {
         try await waitForAll("a usable cluster", "cluster_state:ok")
     }
 
-    /// Waits until each master's writes reach its replicas. A replica calls its link up as soon as it has loaded its master's
-    /// data; the master sends it later writes only after it has noticed the end of that transfer by itself and has then heard
-    /// from the replica, which may be a second later. A master that is killed before takes these writes with it.
+    /// Waits until each master's writes reach its replicas. A replica calls its link up as soon as it has
+    /// loaded its master's data; the master sends it later writes only after it has noticed the end of that
+    /// transfer by itself and has then heard from the replica, which may be a second later. A master that is
+    /// killed before takes these writes with it.
     private func waitForReplication(masters: Int) async throws {
         let replicas = servers.count / masters - 1
         guard replicas > 0 else { return }

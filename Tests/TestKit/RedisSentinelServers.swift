@@ -2,8 +2,8 @@ internal import Logging
 internal import NIOPosix
 package import RedisStore
 
-/// A real Redis with Sentinel of the test's own: a master, its replicas, and three Sentinels, on free loopback ports. A master that
-/// fails is replaced after three seconds and some tenths.
+/// A real Redis with Sentinel of the test's own: a master, its replicas, and three Sentinels, on free loopback ports. A
+/// master that fails is replaced after three seconds and some tenths.
 package actor RedisSentinelServers {
     /// The name of the master.
     package static let name = "main"
@@ -21,7 +21,8 @@ package actor RedisSentinelServers {
     /// - Parameters:
     ///   - replicas: at least 1.
     ///   - minReplicas: without how many replicas a master refuses writes; default 0.
-    ///   - isSynced: whether the replicas get their master's data; otherwise they wait for them for an hour. Default true.
+    ///   - isSynced: whether the replicas get their master's data; otherwise they wait for
+    ///     them for an hour. Default true.
     ///   - password: of all servers; default none.
     ///   - ownPassword: of the Sentinels; default none.
     ///   - tls: whether servers and Sentinels use TLS only; default false.

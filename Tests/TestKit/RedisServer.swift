@@ -50,8 +50,8 @@ package actor RedisServer {
             "redis-server", "--bind", "127.0.0.1", "--dir", directory, "--save", "", "--appendonly",
             appendOnly ? "yes" : "no", "--pidfile", "\(directory)/pid",
         ]
-        // With `everysec`, Redis does not write to its file while a sync of the disk is under way, for up to 2 s: on a busy
-        // disk, SIGKILL would lose what it has acknowledged. Nothing here has to survive a power failure.
+        // With `everysec`, Redis does not write to its file while a sync of the disk is under way, for up to 2 s: on a
+        // busy disk, SIGKILL would lose what it has acknowledged. Nothing here has to survive a power failure.
         arguments += ["--appendfsync", "no"]
         if let password { arguments += ["--requirepass", password] }
         if tls {
@@ -148,8 +148,8 @@ package actor RedisServer {
         guard openssl.exitStatus() == 0 else { throw TestFailure("openssl failed, see \(output)") }
     }
 
-    /// A port that no other server of this test process uses, below the range that the system gives to outgoing connections:
-    /// either could take the port before the server binds it, or while the server is down.
+    /// A port that no other server of this test process uses, below the range that the system gives to outgoing
+    /// connections: either could take the port before the server binds it, or while the server is down.
     package static func freePort() throws -> Int {
         for _ in 0..<100 {
             let number = portsGiven.add(1, ordering: .relaxed).newValue

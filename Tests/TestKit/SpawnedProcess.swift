@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// A child process of a test. It ends at the end of its standard input, and so even when the test process crashes. A program
-/// that does not do so itself must be wrapped by ``supervised(_:directory:)``.
+/// A child process of a test. It ends at the end of its standard input, and so even when the test process crashes. A
+/// program that does not do so itself must be wrapped by ``supervised(_:directory:)``.
 ///
 /// `@unchecked Sendable`: `pid` never changes; `input` and `status` are used by the owner, one call at a time.
 final class SpawnedProcess: @unchecked Sendable {
@@ -10,8 +10,9 @@ final class SpawnedProcess: @unchecked Sendable {
     private var input: Int32
     private var status: Int32?
 
-    /// Closes the descriptors that the child inherits: a socket of another test would stay open after its owner has closed it. (NIO's are not
-    /// close-on-exec, and the option of `posix_spawn` for that is a GNU extension that Swift does not see.)
+    /// Closes the descriptors that the child inherits: a socket of another test would stay open after its
+    /// owner has closed it. (NIO's are not close-on-exec, and the option of `posix_spawn` for that is a GNU
+    /// extension that Swift does not see.)
     private static let closingAll = #"""
         for descriptor in /proc/self/fd/*; do
             number=${descriptor##*/}
@@ -38,7 +39,8 @@ final class SpawnedProcess: @unchecked Sendable {
         posix_spawn_file_actions_adddup2(&actions, ends[0], 0)
         posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o644)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        // Threads of the cooperative pool block signals; a shell that inherits that never learns that its child has ended.
+        // Threads of the cooperative pool block signals; a shell that inherits that never
+        // learns that its child has ended.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -60,8 +62,8 @@ final class SpawnedProcess: @unchecked Sendable {
 
     deinit { if input >= 0 { close(input) } }
 
-    /// Wraps a program that does not read its input: it gets SIGINT when the input ends, and then `directory` is deleted unless
-    /// the input said `keep`. So both go even when the test process crashes.
+    /// Wraps a program that does not read its input: it gets SIGINT when the input ends, and then `directory` is
+    /// deleted unless the input said `keep`. So both go even when the test process crashes.
     static func supervised(_ arguments: [String], directory: String) -> [String] {
         let script = #"""
             directory=$1; shift

@@ -18,8 +18,8 @@ package func waitUntil(
     }
 }
 
-/// Lets time pass where there is no condition to wait for: that something lasts, or that a bound in seconds holds, cannot be tested
-/// otherwise. Nothing else in the tests sleeps (`Scripts/check-tests`).
+/// Lets time pass where there is no condition to wait for: that something lasts, or that a bound in seconds holds,
+/// cannot be tested otherwise. Nothing else in the tests sleeps (`Scripts/check-tests`).
 /// - Parameters:
 ///   - duration: how long.
 ///   - why: what the time is for.

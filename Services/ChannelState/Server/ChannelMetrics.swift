@@ -3,7 +3,7 @@ internal import SignalingProtocol
 
 /// What channel-state counts, besides commands, timers and queries.
 struct ChannelMetrics: Sendable {
-    /// Those of this process.
+    /// The metrics of this process.
     static let shared = ChannelMetrics()
 
     let joins = Counter("heliograph_channel_joins_total", "Users who joined a channel.")

@@ -45,13 +45,7 @@ package struct ChannelStateService: ServiceDeclaration {
                 counters: channels.counters, logger: logger
             ).fired
         let mirrored = MirrorStore(pool: pool)
-        // Read even when mirrors are off: instances with another setting may run, and may have run before.
-        let webhooks = WebhookOutbox(pool: pool, backlog: configuration.webhookBacklog, logger: logger)
-        parts.mirror(ChannelMirrorRow.self, logger: logger) { rows in
-            try await webhooks.add(rows.flatMap(\.webhookEvents))
-            try await mirrored.members(
-                rows.compactMap { row in if case .member(let member) = row { member } else { nil } })
-        }
+        copyMemberships(into: mirrored, resources, &parts)
         if configuration.mirrors {
             let check = MemberMirrorCheck(
                 functions: functions, store: mirrored, reassertion: reassertion, uptime: resources.uptime)
@@ -63,6 +57,20 @@ package struct ChannelStateService: ServiceDeclaration {
             ChannelRetention(store: store, retention: configuration.versionRetention, survey: survey, logger: logger)
         ]
         return parts
+    }
+
+    /// Has the changes of memberships written to PostgreSQL, with the events of webhooks.
+    private func copyMemberships(
+        into store: MirrorStore, _ resources: ServiceResources<ChannelTimer>, _ parts: inout ServiceParts<ChannelTimer>
+    ) {
+        // Read even when mirrors are off: instances with another setting may run, and may have run before.
+        let webhooks = WebhookOutbox(
+            pool: resources.pool, backlog: configuration.webhookBacklog, logger: resources.logger)
+        parts.mirror(ChannelMirrorRow.self, logger: resources.logger) { rows in
+            try await webhooks.add(rows.flatMap(\.webhookEvents))
+            try await store.members(
+                rows.compactMap { row in if case .member(let member) = row { member } else { nil } })
+        }
     }
 
     private func commands(_ channels: SharedParts, _ reassertion: MembershipReassertion) -> CommandRouter {

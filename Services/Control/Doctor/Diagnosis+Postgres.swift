@@ -29,14 +29,15 @@ extension Diagnosis {
         let ahead = try await migrations.check()
         if !ahead.isEmpty {
             advise(
-                "PostgreSQL: the tables are of a newer release (\(ahead.joined(separator: ", "))): use its heliographctl, and end the upgrade"
+                "PostgreSQL: the tables are of a newer release (\(ahead.joined(separator: ", "))): use its "
+                    + "heliographctl, and end the upgrade"
             )
         }
         let waiting = try await migrations.waiting().names
         if !waiting.isEmpty {
             advise(
-                "PostgreSQL: \(waiting.joined(separator: ", ")) waits: run `heliographctl migrate --contract` once no process of an older "
-                    + "release runs")
+                "PostgreSQL: \(waiting.joined(separator: ", ")) waits: run `heliographctl migrate --contract` once no "
+                    + "process of an older release runs")
         }
         if let advice = try await migrations.readerAdvice() { advise("PostgreSQL: \(advice)") }
         if try await AppStore(pool: pool).list().isEmpty {
@@ -57,23 +58,23 @@ extension Diagnosis {
         add(facts: ["webhooks: of \(standings.count) apps"])
         if let runningKinds, !runningKinds.contains("webhooks") {
             wrong(
-                "no webhooks process runs: events of \(Self.names(standings)) wait, and are given up after a day; start one, or see why it "
-                    + "ended (its log)")
+                "no webhooks process runs: events of \(Self.names(standings)) wait, and are given up after a day; "
+                    + "start one, or see why it ended (its log)")
         }
         let late = standings.filter { $0.oldest ?? 0 > Self.patience }
         if let oldest = late.compactMap(\.oldest).max() {
             let reason = late.compactMap(\.lastError).first.map { ", for example because: \($0)" } ?? ""
             advise(
-                "events for the webhooks of \(Self.names(late)) have been waiting for up to \(oldest) s\(reason): see `heliographctl "
-                    + "webhook list`; after a day they are given up")
+                "events for the webhooks of \(Self.names(late)) have been waiting for up to \(oldest) s\(reason): see "
+                    + "`heliographctl webhook list`; after a day they are given up")
         }
         let dead = standings.filter { $0.dead > 0 }
         if !dead.isEmpty {
             let letters = dead.map(\.dead).reduce(0, +)
             let atLeast = dead.contains { $0.dead >= WebhookStore.countedLetters } ? "at least " : ""
             advise(
-                "\(atLeast)\(letters) events for the webhooks of \(Self.names(dead)) were given up: `heliographctl webhook dead APP` says "
-                    + "why, `heliographctl webhook replay APP` sends them again")
+                "\(atLeast)\(letters) events for the webhooks of \(Self.names(dead)) were given up: `heliographctl "
+                    + "webhook dead APP` says why, `heliographctl webhook replay APP` sends them again")
         }
     }
 

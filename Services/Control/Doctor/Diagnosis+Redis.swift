@@ -53,8 +53,8 @@ extension Diagnosis {
 
     // MARK: - Processes
 
-    /// The kinds of processes that every cluster needs, with what does not work without them. Whether webhooks are needed, PostgreSQL
-    /// says: see ``lookAtWebhooks(_:)``.
+    /// The kinds of processes that every cluster needs, with what does not work without them. Whether webhooks are
+    /// needed, PostgreSQL says: see ``lookAtWebhooks(_:)``.
     private static let needed = [
         ("gateway", "nobody can connect"), ("presence", "nobody can log in"),
         ("channel-state", "nobody can join channels"), ("invitation", "nobody can call"),
@@ -80,7 +80,8 @@ extension Diagnosis {
         }
         if let highest = levels.max(), highest != ClusterLevel.current {
             advise(
-                "this program has level \(ClusterLevel.current), a process has \(highest): use the heliographctl of its release"
+                "this program has level \(ClusterLevel.current), a process has \(highest): use the heliographctl of "
+                    + "its release"
             )
         }
         for instance in instances { lookAtFiles(of: instance) }
@@ -98,8 +99,8 @@ extension Diagnosis {
         let text =
             "\(instance.record.kind) \(instance.id) on \(instance.record.host) may have \(files) open files"
             + (instance.record.kind == "gateway" ? ", and each client needs one" : "")
-            + ": raise the limit to \(enough) or more (systemd LimitNOFILE, HELIOGRAPH_OPEN_FILES for compose, ulimit -Hn) and "
-            + "restart it"
+            + ": raise the limit to \(enough) or more (systemd LimitNOFILE, HELIOGRAPH_OPEN_FILES for compose, ulimit "
+            + "-Hn) and restart it"
         if files < least { wrong(text) } else { advise(text) }
     }
 

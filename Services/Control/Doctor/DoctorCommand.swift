@@ -76,7 +76,7 @@ struct Diagnosis {
             lead.lowerBound > 0 ? (lead.lowerBound, "ahead of") : (-lead.upperBound, "behind")
         guard least > Self.tolerance else { return }
         wrong(
-            "the clock of \(server) is at least \(least) ms \(direction) this machine's: tokens expire too early or too late; "
-                + "synchronise the clocks of both (NTP)")
+            "the clock of \(server) is at least \(least) ms \(direction) this machine's: tokens expire too early or "
+                + "too late; synchronise the clocks of both (NTP)")
     }
 }

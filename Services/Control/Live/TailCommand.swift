@@ -53,15 +53,21 @@ struct TailCommand: AsyncParsableCommand {
         channel == nil ? Set(events) : Set(events).intersection([.join, .leave])
     }
 
+    /// The special channels that tell of them.
+    private var specials: [SpecialChannel] {
+        var specials: [SpecialChannel] = []
+        if !wanted.isDisjoint(with: [.online, .offline]) { specials.append(.userOnline) }
+        if !wanted.isDisjoint(with: [.join, .leave]) { specials.append(.channelEvent) }
+        return specials
+    }
+
     func run() async throws {
         try await Failure.reported {
             // A reader that goes away ends the command in an orderly way.
             signal(SIGPIPE, SIG_IGN)
             let access = try await access()
             let tail = Tail(count: count)
-            var specials: [SpecialChannel] = []
-            if !wanted.isDisjoint(with: [.online, .offline]) { specials.append(.userOnline) }
-            if !wanted.isDisjoint(with: [.join, .leave]) { specials.append(.channelEvent) }
+            let specials = specials
             let run = SecureRandom.hex(bytes: 6)
             let accounts = try specials.indices.map { try Account("heliographctl-\(run)-\($0)") }
             await withTaskGroup(of: Bool.self) { tasks in

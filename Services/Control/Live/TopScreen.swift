@@ -54,7 +54,8 @@ struct TopScreen {
 
     private var users: Line {
         let known = sample.numbers.map {
-            "  sessions \(Self.number($0.sessions))  channels \(Self.number($0.channels))  members \(Self.number($0.members))"
+            "  sessions \(Self.number($0.sessions))  channels \(Self.number($0.channels))  members "
+                + "\(Self.number($0.members))"
         }
         return Line(text: "Users       connections \(Self.number(Int64(sample.connections)))\(known ?? "")")
     }
@@ -65,8 +66,8 @@ struct TopScreen {
         }
         return Line(
             text:
-                "Messages    \(Self.number(rates.messages))/s sent  \(Self.number(rates.deliveries))/s delivered in channels  "
-                + "logins \(Self.number(rates.logins))/s")
+                "Messages    \(Self.number(rates.messages))/s sent  \(Self.number(rates.deliveries))/s delivered in "
+                + "channels  logins \(Self.number(rates.logins))/s")
     }
 
     private var calls: Line {
@@ -82,8 +83,9 @@ struct TopScreen {
         let backlog = sample.backlog
         return Line(
             text:
-                "Backlog     commands \(Self.number(backlog.commands))  changes for PostgreSQL \(Self.number(backlog.changes))  "
-                + "oldest \(backlog.age / 1000).\(backlog.age / 100 % 10) s  timers \(Self.number(backlog.timers))",
+                "Backlog     commands \(Self.number(backlog.commands))  changes for PostgreSQL "
+                + "\(Self.number(backlog.changes))  oldest \(backlog.age / 1000).\(backlog.age / 100 % 10) s  timers "
+                + "\(Self.number(backlog.timers))",
             style: backlog.age > 10_000 ? .alarm : nil)
     }
 
@@ -93,8 +95,9 @@ struct TopScreen {
             let isFull = server.memoryLimit.map { server.memory > $0 / 10 * 9 } ?? false
             return Line(
                 text:
-                    "Redis       \(server.address)  \(server.isMaster ? "master" : "replica")  \(server.memory >> 20)\(limit) MiB  "
-                    + "\(Self.number(server.commandsPerSecond))/s  CPU \(Int((server.cpu * 100).rounded())) %  "
+                    "Redis       \(server.address)  \(server.isMaster ? "master" : "replica")  "
+                    + "\(server.memory >> 20)\(limit) MiB  \(Self.number(server.commandsPerSecond))/s  CPU "
+                    + "\(Int((server.cpu * 100).rounded())) %  "
                     + "keys \(Self.number(server.keys))", style: isFull ? .alarm : nil)
         }
     }

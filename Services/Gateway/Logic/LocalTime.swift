@@ -1,8 +1,8 @@
 /// A moment by the gateway's monotonic clock, which is that of NIO's event loops; it means nothing to other processes.
 ///
 /// The local clock of the gateway's shards, and a type of its own, so that it can be compared neither with
-/// ``SignalingProtocol/RedisTime`` nor with a number. `ContinuousClock.Instant` would count in 128 bits, which costs more
-/// than is good for what happens with every frame, and `NIODeadline` would bring NIO into the logic.
+/// ``SignalingProtocol/RedisTime`` nor with a number. `ContinuousClock.Instant` would count in 128 bits, which costs
+/// more than is good for what happens with every frame, and `NIODeadline` would bring NIO into the logic.
 package struct LocalTime: Sendable, Hashable, Comparable {
     /// Nanoseconds since a point in time that the clock chose; never negative for a moment that the clock told.
     package let nanoseconds: Int64
@@ -30,12 +30,13 @@ package struct LocalTime: Sendable, Hashable, Comparable {
 
     /// The difference of two moments in one machine word.
     ///
-    /// Settings and constants are a `Duration`; those that are needed with every frame are converted once, when they are
-    /// read.
+    /// Settings and constants are a `Duration`; those that are needed with every frame are
+    /// converted once, when they are read.
     package struct Span: Sendable, Hashable, Comparable {
         fileprivate let nanoseconds: Int64
 
-        /// Converts a duration; fractions of a nanosecond are dropped. It divides numbers of 128 bits, so not for every frame.
+        /// Converts a duration; fractions of a nanosecond are dropped. It divides numbers of
+        /// 128 bits, so not for every frame.
         package init(_ duration: Duration) {
             let (seconds, attoseconds) = duration.components
             nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000

@@ -10,7 +10,8 @@ package struct PageFile: Sendable {
     package let path: String
     /// Its `Content-Type`.
     package let type: String
-    /// The page, which decides what the file may connect to; files of both belong to the console, whose rules are stricter.
+    /// The page, which decides what the file may connect to; files of both belong to the
+    /// console, whose rules are stricter.
     package let page: Page
     package let content: [UInt8]
 

@@ -20,7 +20,8 @@ package struct GatewayConfiguration: Sendable {
     package var eventLoops = 1
     /// The most client connections of one shard; further ones are refused.
     package var connectionBound = 50_000
-    /// Sockets that one shard accepts in addition to ``connectionBound``, for discovery requests and unfinished handshakes.
+    /// Sockets that one shard accepts in addition to ``connectionBound``, for discovery
+    /// requests and unfinished handshakes.
     var handshakeBound = 4096
     /// The most bytes that may wait for one client; past it the client, which reads too slowly, is disconnected and
     /// may resume.
@@ -48,7 +49,8 @@ package struct GatewayConfiguration: Sendable {
     /// The time over which a stopping gateway spreads its disconnects, so that not all its clients reconnect at once.
     package var drainTime = Duration.seconds(5)
 
-    /// Whether a session ends when its login token expires (code 105); otherwise the token is only checked at the login.
+    /// Whether a session ends when its login token expires (code 105); otherwise the
+    /// token is only checked at the login.
     package var enforcesTokenExpiry = false
     /// The longest time that a message may wait for its receiver, whatever its sender asks for; whole seconds.
     package var messageTimeToLiveBound = Duration.seconds(Limits.messageTimeToLive)

@@ -5,7 +5,7 @@ internal import SignalingProtocol
 
 /// What a gateway counts. All of it is declared with ``shared``, so that everything is shown from the start.
 struct GatewayMetrics: Sendable {
-    /// Those of this process.
+    /// The metrics of this process.
     static let shared = GatewayMetrics()
 
     // MARK: Connections and logins

@@ -10,8 +10,8 @@ extension GatewayService {
     /// How often to look whether the shards accept clients.
     private static let readinessPause = Duration.milliseconds(50)
 
-    /// The server API; nil when it is off. A service of its own: started after the gateway, it is shut down before it, while the
-    /// shards still answer.
+    /// The server API; nil when it is off. A service of its own: started after the gateway, it is shut down before it,
+    /// while the shards still answer.
     package var api: APIService? {
         configuration.api.map { settings in
             let limiter = shards[0].addressLimiter

@@ -15,8 +15,8 @@ internal import WebhookClient
 /// without ending their sessions.
 package final class GatewayService: Service {
     private static let sweepPause = Duration.seconds(5)
-    /// The most characters of the instance's name in the shards' ids: with the numbers behind it, a session's id must fit
-    /// into ``SignalingProtocol/Line/sessionBytes``.
+    /// The most characters of the instance's name in the shards' ids: with the numbers behind it, a session's id must
+    /// fit into ``SignalingProtocol/Line/sessionBytes``.
     private static let nameLength = 32
     private static let appPause = Duration.seconds(30)
     private static let comparisonPause = Duration.seconds(60)
@@ -41,7 +41,8 @@ package final class GatewayService: Service {
 
     /// Creates a gateway that has not started.
     /// - Parameters:
-    ///   - redisReplicas: how many of Redis' replicas must have a message to a user before it is acknowledged; default 0.
+    ///   - redisReplicas: how many of Redis' replicas must have a message to a user before
+    ///     it is acknowledged; default 0.
     ///   - instance: this process's name in the stack; the shards' ids begin with it.
     /// - Throws: when `redisURL` is not a Redis URL, or the authorities for hooks cannot be read.
     package init(
@@ -87,9 +88,9 @@ package final class GatewayService: Service {
         [HTTPRoute("/getaddr", toTarget: { [discovery] in await discovery.answer(to: $0) })]
     }
 
-    /// Ready when every shard has both its connections to Redis, in a cluster those to more than half of the masters, and
-    /// accepts clients. The answers name the shards that are not ready, and the masters that do not answer, and say what is not
-    /// checked yet for that reason.
+    /// Ready when every shard has both its connections to Redis, in a cluster those to more than half of the masters,
+    /// and accepts clients. The answers name the shards that are not ready, and the masters that do not answer, and say
+    /// what is not checked yet for that reason.
     package var readiness: [ReadinessCheck] {
         [
             .withRemarks(name: "redis") { [self] in
@@ -150,7 +151,8 @@ package final class GatewayService: Service {
         do {
             if try await beforeShutdown({ try await self.cluster.join(on: self.redis) }) { try await serve() }
         } catch {
-            // The loops go on until the process ends: the server API uses them too, and its failure would hide this error.
+            // The loops go on until the process ends: the server API uses them too, and its
+            // failure would hide this error.
             await end()
             throw error
         }
@@ -251,15 +253,16 @@ package final class GatewayService: Service {
         await drain()
     }
 
-    /// Lets a shard accept clients as soon as it can serve them: it waits for Redis without a limit, because a gateway that
-    /// exited would only be restarted, but neither for the other shards nor for the lesser part of a cluster's masters.
+    /// Lets a shard accept clients as soon as it can serve them: it waits for Redis without a limit,
+    /// because a gateway that exited would only be restarted, but neither for the other shards nor for the
+    /// lesser part of a cluster's masters.
     private func open(_ shard: GatewayShard, on listening: [any Channel]) async {
         let isSubscribed = await untilDone("could not subscribe in Redis; trying again", shard) {
             try await shard.subscribeToOwnTopics()
         }
         guard isSubscribed else { return }
-        // Renewed before clients are accepted: presence does not notice the loss of a gateway that never had a lease, and would
-        // keep the sessions that were opened there online.
+        // Renewed before clients are accepted: presence does not notice the loss of a gateway that never had a lease,
+        // and would keep the sessions that were opened there online.
         let hasLease = await untilDone("could not take the gateway's lease; trying again", shard) {
             await self.beat(shard)
         }
@@ -284,8 +287,8 @@ package final class GatewayService: Service {
         while await Task.pause(pause) { await eachShard(of: shards, act) }
     }
 
-    /// Renews a shard's leases, the timers of their watcher, and, once it accepts clients, what discovery knows of it. None waits
-    /// for another.
+    /// Renews a shard's leases, the timers of their watcher, and, once it accepts clients, what discovery knows
+    /// of it. None waits for another.
     /// - Returns: whether all of that was done, for more than half of the leases.
     private func beat(_ shard: GatewayShard) async -> Bool {
         let leases = GatewayLeases(connection: shard.redis)
@@ -330,7 +333,8 @@ package final class GatewayService: Service {
         return done > places.count / 2
     }
 
-    /// The leases to renew now. Before a shard accepts clients, it does not wait for a master that is away when others suffice.
+    /// The leases to renew now. Before a shard accepts clients, it does not wait for a master
+    /// that is away when others suffice.
     private func worthTrying(_ places: [LeasePlace], of shard: GatewayShard) async -> [LeasePlace] {
         guard places.count > 1, !shard.acceptsClients.load(ordering: .acquiring) else { return places }
         let redis = shard.redis
@@ -350,14 +354,15 @@ package final class GatewayService: Service {
         }
     }
 
-    /// Removes the gateway from discovery, and goes on accepting clients for the time in which load balancers and clients
-    /// that have been told its address may still connect.
+    /// Removes the gateway from discovery, and goes on accepting clients for the time in which load balancers and
+    /// clients that have been told its address may still connect.
     private func linger() async {
         await eachShard(of: shards) { _ = await self.beat($0) }
         try? await Task.sleep(for: configuration.lingerTime)
     }
 
-    /// Disconnects the clients bit by bit over the drain time, so that they reconnect elsewhere; their sessions stay alive.
+    /// Disconnects the clients bit by bit over the drain time, so that they reconnect
+    /// elsewhere; their sessions stay alive.
     private func drain() async {
         logger.notice("draining", metadata: ["over": "\(configuration.drainTime)"])
         let pause = configuration.drainTime / Self.drainSteps
@@ -374,8 +379,8 @@ package final class GatewayService: Service {
         }
     }
 
-    /// Gives a shard's leases back, after presence has confirmed the detach of every session that lost its connection here, or has
-    /// not answered in time.
+    /// Gives a shard's leases back, after presence has confirmed the detach of every session that lost its connection
+    /// here, or has not answered in time.
     private func leave(_ shard: GatewayShard) async {
         do {
             try await GatewayLeases(connection: shard.redis).leave(shard.id)

@@ -3,7 +3,7 @@ internal import ServiceMetrics
 
 /// What the invitation service counts, besides commands, timers and queries.
 struct InvitationMetrics: Sendable {
-    /// Those of this process.
+    /// The metrics of this process.
     static let shared = InvitationMetrics()
 
     /// The bounds of calls to telephones; the raw value is the metric's label.

@@ -8,8 +8,8 @@ internal import PostgresStore
 internal import RedisStore
 package import SignalingProtocol
 
-/// The invitation service: calls between users and with telephones, their timers, the watch over sip-bridges, and the call
-/// log.
+/// The invitation service: calls between users and with telephones, their timers, the watch over
+/// sip-bridges, and the call log.
 ///
 /// Any number of instances share the work; all state is in Redis, and the call log in PostgreSQL.
 package struct InvitationService: ServiceDeclaration {

@@ -7,7 +7,8 @@ internal import SignalingProtocol
 internal import SignalingWire
 internal import Synchronization
 
-/// Runs the node: opens its socket, takes what the loop tells, publishes events, and ends its participants at the shutdown.
+/// Runs the node: opens its socket, takes what the loop tells, publishes events, and ends
+/// its participants at the shutdown.
 final class MediaNodeRun: Service {
     private struct Open: Sendable {
         let transport: MediaTransport

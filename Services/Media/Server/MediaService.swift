@@ -33,7 +33,8 @@ package struct MediaService: ServiceDeclaration {
         let listing = MediaNodeListing(
             id: id, list: MediaNodeList(connection: redis), orders: orders, run: run, logger: logger)
         var parts = ServiceParts<Never>(commands: CommandRouter())
-        // Shut down in reverse order: first participants end, while joins are still refused; the node's stream is removed last.
+        // Shut down in reverse order: first participants end, while joins are still refused; the
+        // node's stream is removed last.
         parts.background = [listing, orders, run]
         parts.checks = [ReadinessCheck(name: "media") { run.port == nil ? "not listening" : nil }]
         parts.details = { [host = configuration.host] in Self.details(id, host: host, port: run.port) }

@@ -1,7 +1,7 @@
 package import SignalingProtocol
 
-/// The order in which the bans of all apps are checked: a page of several apps at a time, apps in turn, so that an app with many bans
-/// does not delay the check of another one's. What a round has no time for, the next one begins with.
+/// The order in which the bans of all apps are checked: a page of several apps at a time, apps in turn, so that an app
+/// with many bans does not delay the check of another one's. What a round has no time for, the next one begins with.
 package struct BanTurns: Sendable {
     /// Apps that are checked together.
     package static let appsAtOnce = 50

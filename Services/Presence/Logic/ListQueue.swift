@@ -1,7 +1,7 @@
 /// Decides which of the server API's lists are read when: so many at once, one of them for each app, apps in turn.
 ///
-/// A list that has waited beyond its deadline is dropped: whoever asked for it has been told that it takes too long, and reading
-/// it all the same would keep the others waiting.
+/// A list that has waited beyond its deadline is dropped: whoever asked for it has been told that it takes too long,
+/// and reading it all the same would keep the others waiting.
 package struct ListQueue: Sendable {
     /// Lists that are read at once.
     package static let readers = 2

@@ -2,7 +2,7 @@ internal import ServiceMetrics
 
 /// What presence counts, besides commands, timers and queries.
 struct PresenceMetrics: Sendable {
-    /// Those of this process.
+    /// The metrics of this process.
     static let shared = PresenceMetrics()
 
     let opened = Counter("heliograph_presence_sessions_opened_total", "Sessions opened by a login.")

@@ -32,8 +32,8 @@ final class BridgeLease: Sendable {
         self.logger = logger
     }
 
-    /// Creates the bridge's stream and its lease, as soon as Redis answers. ``renew()`` lists the bridge: the master with the list may
-    /// be away, for which nothing else waits.
+    /// Creates the bridge's stream and its lease, as soon as Redis answers. ``renew()`` lists the bridge: the master
+    /// with the list may be away, for which nothing else waits.
     /// - Throws: `CancellationError`.
     func begin() async throws {
         while true {
@@ -49,7 +49,8 @@ final class BridgeLease: Sendable {
         }
     }
 
-    /// Lists the bridge at once, and renews the lease periodically, until cancelled. A slow answer delays no further heartbeat.
+    /// Lists the bridge at once, and renews the lease periodically, until cancelled. A slow
+    /// answer delays no further heartbeat.
     func renew() async {
         await withDiscardingTaskGroup { beats in
             beats.addTask { await self.show(isDraining: false) }

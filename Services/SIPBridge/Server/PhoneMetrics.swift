@@ -4,7 +4,7 @@ internal import ServiceMetrics
 
 /// What a sip-bridge counts, besides commands and queries.
 struct PhoneMetrics: Sendable {
-    /// Those of this process.
+    /// The metrics of this process.
     static let shared = PhoneMetrics()
 
     /// The direction of a call; the raw value is the metric's label.

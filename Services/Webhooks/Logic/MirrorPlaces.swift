@@ -1,7 +1,7 @@
 /// Up to which time all events are in the queue.
 ///
-/// Events come from the services' mirror streams, each at its own pace. Whatever a stream has not passed on yet is not older than its
-/// first entry; so nothing older than the first entries of all streams is missing.
+/// Events come from the services' mirror streams, each at its own pace. Whatever a stream has not passed on yet is not
+/// older than its first entry; so nothing older than the first entries of all streams is missing.
 package enum MirrorPlaces {
     /// - Parameters:
     ///   - now: the time of a server, in milliseconds of its clock.

@@ -1,5 +1,5 @@
-/// How long to wait after failed requests: twice as long each time up to a bound, with jitter, so that receivers that were down
-/// together are not asked together.
+/// How long to wait after failed requests: twice as long each time up to a bound, with jitter, so that receivers that
+/// were down together are not asked together.
 package struct RetrySchedule: Equatable, Sendable {
     /// The pause after the first failure.
     package var first: Duration

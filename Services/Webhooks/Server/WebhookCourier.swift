@@ -79,7 +79,8 @@ final class WebhookCourier: Service {
         return try await queue.claim(count, lease: lease, horizon).map { ($0, horizon) }
     }
 
-    /// The time up to which all events are in the queue. While Redis does not answer, only events are sent that have waited long.
+    /// The time up to which all events are in the queue. While Redis does not answer, only events
+    /// are sent that have waited long.
     private func microseconds() async -> Int64 {
         do {
             return try await mirrors.horizon(settling: configuration.settling)
@@ -89,8 +90,8 @@ final class WebhookCourier: Service {
         }
     }
 
-    /// Sends what waits for an app. When its turn ends while more waits, the app that was served longest ago has the next one: that may be
-    /// the same.
+    /// Sends what waits for an app. When its turn ends while more waits, the app that was served longest ago has the
+    /// next one: that may be the same.
     private func deliver(_ claim: WebhookQueue.Claim, _ horizon: WebhookQueue.Horizon) async {
         var next: (WebhookQueue.Claim, WebhookQueue.Horizon)? = (claim, horizon)
         while let (claim, horizon) = next {

@@ -32,7 +32,8 @@ struct WebhookUpkeep: Service {
         }
     }
 
-    /// Looks at each app's queue, and makes dead letters of what is too much. An app whose queue cannot be read does not end the pass.
+    /// Looks at each app's queue, and makes dead letters of what is too much. An app whose queue cannot
+    /// be read does not end the pass.
     /// - Returns: the most events that an app had too many.
     private func shedPass() async throws -> Int {
         var (most, events, oldest) = (0, 0, 0.0)

@@ -3,7 +3,7 @@ internal import WebhookClient
 
 /// What a webhooks process counts, besides queries.
 struct WebhooksMetrics: Sendable {
-    /// Those of this process.
+    /// The metrics of this process.
     static let shared = WebhooksMetrics()
 
     let delivered = Counter("heliograph_webhook_events_delivered_total", "Events that receivers have taken.")

@@ -8,7 +8,8 @@ internal import WebhookClient
 
 /// The webhooks service: sends apps' events to their servers.
 ///
-/// Any number of instances share the work. All state is in PostgreSQL; of Redis only the places of the mirrors are read.
+/// Any number of instances share the work. All state is in PostgreSQL; of Redis only the
+/// places of the mirrors are read.
 package struct WebhooksService: ServiceDeclaration {
     package static let name = ServiceName.webhooks
     package static let libraries: [RedisFunctionLibrary] = []

@@ -109,7 +109,8 @@ extension AgoraAPI {
         set { session.callbacks[\.onChannelUserLeaved] = newValue }
     }
 
-    /// After ``onChannelJoined``: the latest 200 members as two lists, of accounts (`String`) and of their numbers (`Int`).
+    /// After ``onChannelJoined``: the latest 200 members as two lists, of accounts
+    /// (`String`) and of their numbers (`Int`).
     public var onChannelUserList: ((NSMutableArray?, NSMutableArray?) -> Void)! {
         get { session.callbacks[\.onChannelUserList] }
         set { session.callbacks[\.onChannelUserList] = newValue }
@@ -121,7 +122,8 @@ extension AgoraAPI {
         set { session.callbacks[\.onChannelQueryUserNumResult] = newValue }
     }
 
-    /// Answers ``AgoraAPI/channelQueryUserIs(in:account:)``: channel, account, 1 when the user is in the channel and 0 otherwise.
+    /// Answers ``AgoraAPI/channelQueryUserIs(in:account:)``: channel, account, 1 when the user is
+    /// in the channel and 0 otherwise.
     public var onChannelQueryUserIsIn: ((String?, String?, Int32) -> Void)! {
         get { session.callbacks[\.onChannelQueryUserIsIn] }
         set { session.callbacks[\.onChannelQueryUserIsIn] = newValue }
@@ -175,7 +177,8 @@ extension AgoraAPI {
         set { session.callbacks[\.onInviteEndByMyself] = newValue }
     }
 
-    /// The other party has sent something within a call: channel, account, number, type (`dtmf` for digits), data, extra.
+    /// The other party has sent something within a call: channel, account, number, type
+    /// (`dtmf` for digits), data, extra.
     public var onInviteMsg: ((String?, String?, UInt32, String?, String?, String?) -> Void)! {
         get { session.callbacks[\.onInviteMsg] }
         set { session.callbacks[\.onInviteMsg] = newValue }
@@ -205,7 +208,8 @@ extension AgoraAPI {
         set { session.callbacks[\.onMessageChannelReceive] = newValue }
     }
 
-    /// A line of the library's log. It begins with the Unix time in ten digits and never contains tokens or message texts.
+    /// A line of the library's log. It begins with the Unix time in ten digits and never
+    /// contains tokens or message texts.
     public var onLog: ((String?) -> Void)! {
         get { session.callbacks[\.onLog] }
         set { session.callbacks[\.onLog] = newValue }
@@ -223,13 +227,15 @@ extension AgoraAPI {
         set { session.callbacks[\.onQueryUserStatusResult] = newValue }
     }
 
-    /// Answers ``AgoraAPI/getAttr(_:)`` and ``AgoraAPI/getUserAttr(_:name:)``: account, name, value (empty when not set).
+    /// Answers ``AgoraAPI/getAttr(_:)`` and ``AgoraAPI/getUserAttr(_:name:)``: account,
+    /// name, value (empty when not set).
     public var onUserAttrResult: ((String?, String?, String?) -> Void)! {
         get { session.callbacks[\.onUserAttrResult] }
         set { session.callbacks[\.onUserAttrResult] = newValue }
     }
 
-    /// Answers ``AgoraAPI/getAttrAll()`` and ``AgoraAPI/getUserAttrAll(_:)``: account, and a JSON object of all attributes.
+    /// Answers ``AgoraAPI/getAttrAll()`` and ``AgoraAPI/getUserAttrAll(_:)``: account, and a
+    /// JSON object of all attributes.
     public var onUserAttrAllResult: ((String?, String?) -> Void)! {
         get { session.callbacks[\.onUserAttrAllResult] }
         set { session.callbacks[\.onUserAttrAllResult] = newValue }

@@ -6,14 +6,15 @@ public import Foundation
 internal import NIOConcurrencyHelpers
 internal import SignalingClient
 
-// `@unchecked Sendable`: apps subclass it, which a class with a checked conformance does not allow. Its constants are Sendable.
+// `@unchecked Sendable`: apps subclass it, which a class with a checked conformance does not
+// allow. Its constants are Sendable.
 /// The interface of the old iOS and macOS framework, so that apps that were written for it compile and run unchanged.
 /// Source: Signaling API 1.4.4.
 ///
 /// Usable from any thread. Methods return at once. Callbacks are called one at a time, in order, on a queue of the
 /// instance, never on the caller's stack. A nil argument counts as the empty string. The cluster is found by the URLs
-/// given to ``configure(discovery:)``, else by the environment variable `HELIOGRAPH_URL`, else by `HeliographURL` in the
-/// app's Info.plist.
+/// given to ``configure(discovery:)``, else by the environment variable `HELIOGRAPH_URL`, else by
+/// `HeliographURL` in the app's Info.plist.
 open class AgoraAPI: NSObject, @unchecked Sendable {
     private static let shared = AgoraAPI()
 
@@ -109,7 +110,8 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
     /// Asks whether a user is online; a failure goes to ``onError``. Answered by ``onQueryUserStatusResult``.
     open func queryUserStatus(_ account: String!) { session.queryUserStatus(account ?? "") }
 
-    /// Sets an attribute of this user: a name of 1 to 128 bytes, a value of at most 8096. A failure goes to ``onError``.
+    /// Sets an attribute of this user: a name of 1 to 128 bytes, a value of at most 8096.
+    /// A failure goes to ``onError``.
     open func setAttr(_ name: String!, value: String!) { session.setAttribute(name ?? "", value ?? "") }
 
     /// Asks for an attribute of this user; answered by ``onUserAttrResult``.
@@ -139,8 +141,8 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
 
     // MARK: - Channels
 
-    /// Joins a channel and leaves the one that the user was in; answered by ``onChannelJoined`` and then ``onChannelUserList``
-    /// and ``onChannelAttrUpdated`` for each attribute, or by ``onChannelJoinFailed``.
+    /// Joins a channel and leaves the one that the user was in; answered by ``onChannelJoined`` and then
+    /// ``onChannelUserList`` and ``onChannelAttrUpdated`` for each attribute, or by ``onChannelJoinFailed``.
     open func channelJoin(_ channelID: String!) { session.join(channelID ?? "") }
 
     /// Leaves a channel; answered by ``onChannelLeaved``, with 602 when it is done.
@@ -199,8 +201,8 @@ open class AgoraAPI: NSObject, @unchecked Sendable {
     /// - Parameters:
     ///   - channelID: the channel.
     ///   - account: the callee.
-    ///   - extra: JSON for the callee, at most 8192 bytes, or empty. The system reads `_timeout` and `_require_peer_online`,
-    ///     among others.
+    ///   - extra: JSON for the callee, at most 8192 bytes, or empty. The system reads `_timeout` and
+    ///     `_require_peer_online`, among others.
     open func channelInviteUser2(_ channelID: String!, account: String!, extra: String!) {
         session.invite(channelID ?? "", account ?? "", uid: 0, extra: extra ?? "")
     }

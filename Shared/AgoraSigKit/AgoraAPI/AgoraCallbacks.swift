@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// The callbacks of one instance: called one at a time, in order, on a queue of the instance's own, while no lock is held.
+/// The callbacks of one instance: called one at a time, in order, on a queue of the
+/// instance's own, while no lock is held.
 ///
 /// `@unchecked Sendable`: `table` is guarded by `lock`. Its closures are the app's and not `@Sendable`, because the old
 /// interface declares them so: it lets apps set them on any thread, and calls them on a thread of its own.

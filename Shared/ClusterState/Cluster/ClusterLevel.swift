@@ -1,8 +1,8 @@
 /// The version of the formats that a build uses: of commands, events, records in Redis and tables.
 ///
 /// Processes of two successive levels work together. The cluster's level is the least of its running processes; read it
-/// (`ClusterInstance.clusterLevel`) before writing a format that the level before cannot read. A command says its level itself
-/// (`ServiceCommand.level`).
+/// (`ClusterInstance.clusterLevel`) before writing a format that the level before cannot read. A command says its level
+/// itself (`ServiceCommand.level`).
 ///
 /// Level 2 added the commands of the server API, bans and revoked tokens among them, the reassertion of detached
 /// sessions, and the ends of channels in the mirror.

@@ -1,5 +1,5 @@
-/// How the cluster's data are laid out in Redis. Written once, by the first process; a process of another layout must not serve,
-/// because it would look for the same data elsewhere.
+/// How the cluster's data are laid out in Redis. Written once, by the first process; a process of another layout must
+/// not serve, because it would look for the same data elsewhere.
 package struct RedisLayout: Equatable, Sendable, CustomStringConvertible {
     /// Whether Redis is one server or a cluster.
     package enum Flavour: String, CaseIterable, Sendable {

@@ -1,5 +1,5 @@
-/// The order in which a subject prefers the processes of a service (rendezvous hashing): the same for all who know the same
-/// processes, without any record of it. If one comes or goes, the order of the others stays.
+/// The order in which a subject prefers the processes of a service (rendezvous hashing): the same for all who know the
+/// same processes, without any record of it. If one comes or goes, the order of the others stays.
 ///
 /// Processes of two releases that rank differently give one subject different places while both run.
 package struct RendezvousRanking<ID: Sendable>: Sendable {

@@ -1,7 +1,7 @@
 /// The buckets over which users are spread, and in a cluster also gateways' topics; and the hash tag of each.
 ///
-/// Bucket `b` lies in slot `4b`. So the buckets are spread evenly over the slots, whatever the number of masters, while the
-/// number of topics that a gateway must subscribe to stays at ``count``.
+/// Bucket `b` lies in slot `4b`. So the buckets are spread evenly over the slots, whatever the number of masters, while
+/// the number of topics that a gateway must subscribe to stays at ``count``.
 package struct Buckets: Sendable {
     /// The number of buckets.
     package static let count = 4096
@@ -15,9 +15,9 @@ package struct Buckets: Sendable {
     /// The tag of each bucket, without braces: one to four digits and lower-case letters.
     private let tags: [String]
 
-    /// Finds a tag for each bucket: the first text that has the bucket's slot, of all texts of one digit or letter, then of
-    /// two, three and four, each in alphabetical order. The tags are part of the keys' names, so that this order must never
-    /// change.
+    /// Finds a tag for each bucket: the first text that has the bucket's slot, of all texts of one digit or
+    /// letter, then of two, three and four, each in alphabetical order. The tags are part of the keys' names, so
+    /// that this order must never change.
     package init() {
         var tags = [String](repeating: "", count: Self.count)
         var missing = Self.count
@@ -43,8 +43,8 @@ package struct Buckets: Sendable {
     /// The slot of a bucket's keys.
     package static func slot(ofBucket bucket: Int) -> UInt16 { UInt16(bucket * slotsPerBucket) }
 
-    /// Goes on to the next text: counts up in digits and letters, and after the last text of a length to the first of the
-    /// next length.
+    /// Goes on to the next text: counts up in digits and letters, and after the last text of a length
+    /// to the first of the next length.
     private static func advance(_ text: inout [UInt8]) {
         for place in text.indices.reversed() {
             if text[place] != UInt8(ascii: "z") {
@@ -57,8 +57,8 @@ package struct Buckets: Sendable {
     }
 }
 
-/// The parts into which command streams, timers and mirrors are divided: each covers a contiguous range of slots. Its keys
-/// lie in that range too, so that as a rule they are on the same master as the data that they are about.
+/// The parts into which command streams, timers and mirrors are divided: each covers a contiguous range of slots. Its
+/// keys lie in that range too, so that as a rule they are on the same master as the data that they are about.
 package struct Partitions: Sendable, Equatable {
     /// The number of partitions: 1 on a single Redis.
     package let count: Int

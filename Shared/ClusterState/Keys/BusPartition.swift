@@ -37,8 +37,8 @@ package struct BusLayout: Hashable, Sendable {
     /// The bus of a single Redis: one partition, whose keys have no tag.
     package static let single = BusLayout(flavour: .single, partitions: [.whole])
 
-    /// The number of partitions in a cluster: a multiple of 2, 3, 4, 6, 8 and 12, so that with so many masters the slots of a
-    /// partition are on one of them.
+    /// The number of partitions in a cluster: a multiple of 2, 3, 4, 6, 8 and 12, so that with so many masters the
+    /// slots of a partition are on one of them.
     package static let clusterPartitions = 24
 
     /// The bus of a Redis Cluster.
@@ -85,8 +85,8 @@ package struct BusLayout: Hashable, Sendable {
         partitions.count == 1 ? partitions[0] : partition(ofSlot: KeySpace.slot(of: subject()))
     }
 
-    /// All topics on which a gateway hears what is meant for it: in a cluster one in each bucket's slot, because a function
-    /// can publish only in the slot that it works on.
+    /// All topics on which a gateway hears what is meant for it: in a cluster one in each bucket's slot, because a
+    /// function can publish only in the slot that it works on.
     package func topics(of gateway: GatewayID) -> [String] {
         switch flavour {
         case .single: [KeySpace.topic(gateway)]

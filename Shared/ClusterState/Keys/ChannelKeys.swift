@@ -9,8 +9,8 @@ package struct ChannelKeys: Sendable {
 
     /// Sorted set: accounts, scored by the sequence number of their join. Absent for an empty channel.
     package var members: String { tag + ":members" }
-    /// String: since when (ms) the server API has followed a special channel; kept for an hour longer. While it exists, events are
-    /// announced though the channel has no members.
+    /// String: since when (ms) the server API has followed a special channel; kept for an hour longer. While it exists,
+    /// events are announced though the channel has no members.
     package var followed: String { tag + ":follow" }
     /// Hash: `uid sid` of each member, by account.
     package var memberInfo: String { tag + ":info" }

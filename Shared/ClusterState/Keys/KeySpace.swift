@@ -2,11 +2,13 @@ package import SignalingProtocol
 
 /// The names of all keys, streams and topics in Redis.
 ///
-/// Parts that a client may choose are escaped, so that names with colons or braces cannot collide across users, channels and
-/// apps. The braces are Redis Cluster hash tags: all keys of one user, and all of one channel, are in the same slot. Users
-/// share the tags of 4,096 ``Buckets``, so that what concerns a user and a gateway can be in the user's slot too.
+/// Parts that a client may choose are escaped, so that names with colons or braces cannot collide across
+/// users, channels and apps. The braces are Redis Cluster hash tags: all keys of one user, and all of one
+/// channel, are in the same slot. Users share the tags of 4,096 ``Buckets``, so that what concerns a user and
+/// a gateway can be in the user's slot too.
 package enum KeySpace {
-    /// The prefix of a user's keys: `{BUCKET}a:APP:u:ACCOUNT`. Functions are given only this key and append the suffixes.
+    /// The prefix of a user's keys: `{BUCKET}a:APP:u:ACCOUNT`. Functions are given only
+    /// this key and append the suffixes.
     package static func tag(_ user: UserKey) -> String {
         let text = name(user)
         let bucket = Buckets.shared.tag(Buckets.bucket(of: text))
@@ -96,8 +98,8 @@ package enum KeySpace {
     /// - Parameter name: the kind of process, its id, and the number of the lease.
     static func lease(_ name: String, in partition: BusPartition) -> String { (partition.tag ?? "") + "lease:" + name }
 
-    /// Set: the sessions of a bucket's users whose record names the gateway, each as a ``SessionRoute``. Only the functions
-    /// that change those records, in the same slot, add to it.
+    /// Set: the sessions of a bucket's users whose record names the gateway, each as a ``SessionRoute``. Only the
+    /// functions that change those records, in the same slot, add to it.
     package static func routes(_ gateway: GatewayID, bucket: Int) -> String {
         "{\(Buckets.shared.tag(bucket))}r:\(gateway.rawValue)"
     }
@@ -129,8 +131,8 @@ package enum KeySpace {
     /// Hash: what the nodes of ``mediaNodes`` tell gateways, by id.
     package static let mediaNodeRecords = mediaNodes + ":records"
 
-    // Of the keys named here for a service, each partition of the bus has one. No partition is the default: what forgets to
-    // name one would work on a single Redis and fail in a cluster.
+    // Of the keys named here for a service, each partition of the bus has one. No partition is the default: what
+    // forgets to name one would work on a single Redis and fail in a cluster.
 
     /// Stream: commands to a service whose sender waits for a reply.
     package static func commands(_ service: ServiceName, in partition: BusPartition) -> String {
@@ -157,7 +159,8 @@ package enum KeySpace {
 
     private static let mediaCommands = "cmd:media:"
 
-    /// Sorted set: libraries of Redis Functions, scored by the time at which a process last recorded that it uses them (ms).
+    /// Sorted set: libraries of Redis Functions, scored by the time at which a process last
+    /// recorded that it uses them (ms).
     package static let libraries = control + "libraries"
 
     /// The prefix of the keys about the cluster's own processes, which are in one slot.

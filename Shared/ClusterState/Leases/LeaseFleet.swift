@@ -22,19 +22,21 @@ package struct LeasePlace: Hashable, Sendable {
 
 /// The leases of one kind of process: their keys, their times, and the service that acts when they end.
 ///
-/// What concerns a lease is in three places, which may be three servers: the lease itself, at a key of its own; its watcher's
-/// timer; and the list of the kind's living processes. Each heartbeat renews all three, and none of them needs another.
+/// What concerns a lease is in three places, which may be three servers: the lease itself, at a key of its
+/// own; its watcher's timer; and the list of the kind's living processes. Each heartbeat renews all three,
+/// and none of them needs another.
 ///
-/// On a single Redis a holder has one lease. In a cluster it may have several, each with a timer, at slots so far from each
-/// other that they are at different masters: then it is alive while more than half of them are, and one master that is away,
-/// or cannot be reached from the holder only, ends nothing.
+/// On a single Redis a holder has one lease. In a cluster it may have several, each with a timer, at slots so far from
+/// each other that they are at different masters: then it is alive while more than half of them are, and one master
+/// that is away, or cannot be reached from the holder only, ends nothing.
 package struct LeaseFleet<Holder: LeaseHolder>: Sendable {
     /// How long a lease lives after a heartbeat.
     package let timeToLive: Duration
-    /// How long the lease's key outlives the lease, so that the watcher learns the time of the last heartbeat, even when it
-    /// looks late. A lease is alive while its key has more than this to live.
+    /// How long the lease's key outlives the lease, so that the watcher learns the time of the last heartbeat, even
+    /// when it looks late. A lease is alive while its key has more than this to live.
     package var keptAfterEnd: Duration { .seconds(12 * 3600) }
-    /// The time from the end of a lease to the watcher's check: a check in the lease's last millisecond would find it alive.
+    /// The time from the end of a lease to the watcher's check: a check in the lease's last
+    /// millisecond would find it alive.
     package var margin: Duration { .milliseconds(10) }
     /// The time from a heartbeat to the watcher's check.
     package var watchDelay: Duration { timeToLive + margin }
@@ -61,9 +63,9 @@ package struct LeaseFleet<Holder: LeaseHolder>: Sendable {
     /// The number of leases that a holder has.
     package func leases(in bus: BusLayout) -> Int { bus.flavour == .single ? 1 : leasesInCluster }
 
-    /// The places of a holder's leases: the first at the holder's own tag, the others in the slots of partitions that are as far
-    /// from the first one's, and from each other, as can be. With three masters or more, each of which has whole partitions and as
-    /// many as the others, no two are at one master.
+    /// The places of a holder's leases: the first at the holder's own tag, the others in the slots of partitions that
+    /// are as far from the first one's, and from each other, as can be. With three masters or more, each of which has
+    /// whole partitions and as many as the others, no two are at one master.
     package func places(of holder: Holder, in bus: BusLayout) -> [LeasePlace] {
         let slot = KeySpace.slot(of: subject(holder))
         let own = bus.partition(ofSlot: slot)
@@ -79,8 +81,8 @@ package struct LeaseFleet<Holder: LeaseHolder>: Sendable {
 }
 
 extension GatewayID: LeaseHolder {
-    /// The leases of gateways, which each shard has: presence detaches the sessions of a lost gateway, which it finds by their
-    /// routes.
+    /// The leases of gateways, which each shard has: presence detaches the sessions of a lost gateway,
+    /// which it finds by their routes.
     package static let fleet = LeaseFleet<GatewayID>(
         timeToLive: .seconds(10), interval: .seconds(2), leasesInCluster: 3,
         lease: { KeySpace.lease($0) }, subject: Subject.gateway,
@@ -88,7 +90,8 @@ extension GatewayID: LeaseHolder {
 }
 
 extension BridgeID: LeaseHolder {
-    /// The leases of sip-bridges: the invitation service ends the calls of a lost bridge, at most 10 s after the bridge died.
+    /// The leases of sip-bridges: the invitation service ends the calls of a lost bridge, at
+    /// most 10 s after the bridge died.
     package static let fleet = LeaseFleet<BridgeID>(
         timeToLive: .seconds(8), interval: .seconds(1), leasesInCluster: 1,
         lease: KeySpace.bridgeLease, subject: Subject.bridge,

@@ -1,13 +1,13 @@
-/// The cluster's function libraries, one per owner: an owner's keys are written only by the functions of its library. The
-/// Lua source of each is in the owner's folder below `Functions/`.
+/// The cluster's function libraries, one per owner: an owner's keys are written only by the functions of its library.
+/// The Lua source of each is in the owner's folder below `Functions/`.
 extension RedisFunctionLibrary {
     /// Owned by presence: who is online, and the cache of users' attributes.
     package static let presence = RedisFunctionLibrary(
         name: "heliograph_presence", constants: .sessions,
         parts: [PackageResources.session_place_lua, PackageResources.routes_lua, PackageResources.presence_lua])
 
-    /// Also owned by presence: the channels that a session is in. Channel-state calls these functions, because only they may
-    /// change what a session's record says about channels.
+    /// Also owned by presence: the channels that a session is in. Channel-state calls these functions, because only
+    /// they may change what a session's record says about channels.
     package static let memberships = RedisFunctionLibrary(
         name: "heliograph_memberships",
         parts: [PackageResources.session_place_lua, PackageResources.memberships_lua])

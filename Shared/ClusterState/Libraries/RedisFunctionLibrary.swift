@@ -2,8 +2,8 @@ internal import SignalingTokens
 
 /// A library of Redis Functions that a connection keeps loaded.
 ///
-/// The names of the cluster's own libraries and functions end in a digest of their source, so that two releases can run side
-/// by side, each calling its own functions. Callers use the plain names; the connection adds the digest.
+/// The names of the cluster's own libraries and functions end in a digest of their source, so that two releases can run
+/// side by side, each calling its own functions. Callers use the plain names; the connection adds the digest.
 package struct RedisFunctionLibrary: Sendable {
     /// The library's name, as in the first line of the source (`name=`).
     package let name: String
@@ -31,8 +31,8 @@ package struct RedisFunctionLibrary: Sendable {
         contents = nil
     }
 
-    /// Builds a library of the cluster: constants, what is particular to the flavour, the common prelude (`prelude.lua`), then
-    /// the parts in order. The parts must register their functions with literal names.
+    /// Builds a library of the cluster: constants, what is particular to the flavour, the common prelude
+    /// (`prelude.lua`), then the parts in order. The parts must register their functions with literal names.
     /// - Parameters:
     ///   - constants: the library's constants, in addition to those that all libraries have.
     ///   - flavour: the Redis that will run the functions; default a single one.
@@ -52,8 +52,8 @@ package struct RedisFunctionLibrary: Sendable {
         source = Array("#!lua name=\(self.name)\nlocal VERSION = '\(suffix)'\n\(prelude)\(versioned)".utf8)
     }
 
-    /// The same library for another flavour of Redis: its digest is another, because topics and the fence are. A library
-    /// without versions is the same for all.
+    /// The same library for another flavour of Redis: its digest is another, because topics and the fence are. A
+    /// library without versions is the same for all.
     package func of(_ flavour: RedisLayout.Flavour) -> RedisFunctionLibrary {
         guard let contents else { return self }
         return RedisFunctionLibrary(
@@ -67,8 +67,8 @@ package struct RedisFunctionLibrary: Sendable {
         }
     }
 
-    /// Matches `register_function('NAME'`, a call of another function whose name begins with `register`, or `function_name =
-    /// 'NAME'`.
+    /// Matches `register_function('NAME'`, a call of another function whose name begins with
+    /// `register`, or `function_name = 'NAME'`.
     private static var registration: Regex<(Substring, Substring)> {
         #/(?:register\w*\s*\(|function_name\s*=)\s*'(\w+)'/#
     }

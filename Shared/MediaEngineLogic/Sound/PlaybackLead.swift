@@ -1,5 +1,5 @@
-/// How many samples have to be ready for a playback device: what it asks for at once, and a reserve for the times at which the mixing
-/// loop comes late.
+/// How many samples have to be ready for a playback device: what it asks for at once, and a reserve for the times at
+/// which the mixing loop comes late.
 ///
 /// The reserve grows by half a frame whenever something was not ready, and shrinks by as much after 10 s without that.
 package struct PlaybackLead: Sendable {

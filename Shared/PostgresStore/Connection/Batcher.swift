@@ -2,9 +2,9 @@ internal import DequeModule
 
 /// Collects inputs while a statement is running, so that concurrent commands share the next statement.
 ///
-/// When no batch is running, an input starts one at once, together with the inputs submitted before it runs. Inputs that
-/// arrive during a batch form the next one, in order of arrival. The task that submitted a batch's first input also runs the
-/// batch, so the batcher needs no task of its own.
+/// When no batch is running, an input starts one at once, together with the inputs submitted before it runs. Inputs
+/// that arrive during a batch form the next one, in order of arrival. The task that submitted a batch's first input
+/// also runs the batch, so the batcher needs no task of its own.
 package actor Batcher<Input: Sendable, Output: Sendable> {
     /// Why a waiting task continues: with its result, or to run the next batch.
     private enum WakeUp {
@@ -28,10 +28,10 @@ package actor Batcher<Input: Sendable, Output: Sendable> {
     /// - Parameters:
     ///   - limit: the largest batch; default 500 inputs.
     ///   - waitingBound: the largest number of inputs that wait for later batches; default 10,000.
-    ///   - gathering: how long a batch that directly follows another waits for more inputs, to share its cost; default not
-    ///     at all. A batch that starts when none is running never waits.
-    ///   - flush: performs a batch and returns one output per input, in order. Must be repeatable: a batch that the server
-    ///     refuses because of one input's data is repeated input by input.
+    ///   - gathering: how long a batch that directly follows another waits for more inputs, to share its cost; default
+    ///     not at all. A batch that starts when none is running never waits.
+    ///   - flush: performs a batch and returns one output per input, in order. Must be repeatable: a batch that the
+    ///     server refuses because of one input's data is repeated input by input.
     package init(
         limit: Int = 500, waitingBound: Int = 10_000, gathering: Duration = .zero,
         flush: @escaping @Sendable ([Input]) async throws(PostgresError) -> [Output]
@@ -63,7 +63,8 @@ package actor Batcher<Input: Sendable, Output: Sendable> {
             }
         } else {
             isFlushing = true
-            // Several commands arrive with one read of a stream: let the handlers of the others submit their inputs first.
+            // Several commands arrive with one read of a stream: let the handlers of the
+            // others submit their inputs first.
             await Task.yield()
         }
         let companions = Array(waiters.prefix(limit - 1))

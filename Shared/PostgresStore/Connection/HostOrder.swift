@@ -1,4 +1,5 @@
-/// The order in which the hosts of a PostgreSQL URL are tried: first the one that answered last; after a failure, the next one.
+/// The order in which the hosts of a PostgreSQL URL are tried: first the one that answered last;
+/// after a failure, the next one.
 struct HostOrder: Equatable, Sendable {
     private let count: Int
     private var preferred = 0
@@ -13,7 +14,8 @@ struct HostOrder: Equatable, Sendable {
     /// Notes that a host can be used: later attempts start with it.
     mutating func succeeded(_ host: Int) { preferred = host }
 
-    /// Notes that a host cannot be used. Later attempts start with the next one, unless they already start with another.
+    /// Notes that a host cannot be used. Later attempts start with the next one, unless
+    /// they already start with another.
     mutating func failed(_ host: Int) {
         if preferred == host { preferred = (host + 1) % count }
     }
@@ -34,8 +36,8 @@ struct HostAttempts: Equatable, Sendable {
     /// Notes that the last host that ``next()`` returned cannot be used.
     mutating func failed(_ error: PostgresError) { failures.append(error) }
 
-    /// The error of an attempt that has found no host: of kind `standby` only when every host is known to be a standby. If one
-    /// could not be asked, it may be the primary, and its error is the one that matters.
+    /// The error of an attempt that has found no host: of kind `standby` only when every host is known to be a standby.
+    /// If one could not be asked, it may be the primary, and its error is the one that matters.
     var failure: PostgresError {
         guard let last = failures.last else {
             return PostgresError(.timeout, "no time was left to connect to PostgreSQL")

@@ -14,8 +14,8 @@ package struct PostgresConfiguration: Sendable {
     /// The time limit of a query, excluding the wait for a free connection; default 5 s. The server enforces it
     /// (`statement_timeout`); if it does not answer half a second later, the connection is dropped.
     package var queryTimeout: Duration = .seconds(5)
-    /// The time limit of a read that a user is waiting for, including the wait for a free connection; default 1 s. After it
-    /// the connection is dropped.
+    /// The time limit of a read that a user is waiting for, including the wait for a free connection; default 1 s.
+    /// After it the connection is dropped.
     package var actTimeout: Duration = .seconds(1)
     /// The same limit for a write; default 2 s. After it, it is unknown whether the write took effect.
     package var changeTimeout: Duration = .seconds(2)
@@ -28,8 +28,8 @@ package struct PostgresConfiguration: Sendable {
     package var longestBackOff: Duration = .seconds(1)
 
     /// Parses a URL; nothing is connected yet.
-    /// - Throws: ``PostgresError`` with code `CONFIGURATION` when libpq cannot read it, or `target_session_attrs` allows only
-    ///   servers that take no writes.
+    /// - Throws: ``PostgresError`` with code `CONFIGURATION` when libpq cannot read it, or `target_session_attrs`
+    ///   allows only servers that take no writes.
     package init(url: String) throws(PostgresError) {
         guard !url.utf8.contains(0), url.hasPrefix("postgresql://") || url.hasPrefix("postgres://") else {
             throw PostgresError(.configuration, "the PostgreSQL URL must start with postgresql://")

@@ -70,7 +70,8 @@ package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertibl
     /// Whether the server ended the statement at its time limit; the connection can be used again.
     package var isStatementTimeout: Bool { code == "57014" }
 
-    /// Whether the server refused a write because its transactions are read-only: it is a standby, or about to become one.
+    /// Whether the server refused a write because its transactions are read-only: it is a
+    /// standby, or about to become one.
     var isReadOnly: Bool { code == "25006" }
 
     /// Whether the connection must be replaced: it is closed or does not answer, the server takes no writes, reports a
@@ -83,8 +84,8 @@ package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertibl
     /// Whether the next connection should be tried with another host of the URL first.
     var leavesHost: Bool { kind == .timeout || isReadOnly }
 
-    /// The error that clients are given: NUL characters and other data errors are the fault of the request, a full queue is
-    /// overload, and after any other failure PostgreSQL counts as unavailable.
+    /// The error that clients are given: NUL characters and other data errors are the fault of the request, a full
+    /// queue is overload, and after any other failure PostgreSQL counts as unavailable.
     package var signaling: SignalingError {
         switch kind {
         case .nul: SignalingError(.wrongParameter, .nulCharacter, "a value contains the NUL character")

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The order in which the connections of a pool try the hosts of its URL.
 ///
-/// Done here because libpq applies its connect timeout to each host only in its blocking calls. Here each host is a separate
-/// attempt with its own time limit.
+/// Done here because libpq applies its connect timeout to each host only in its blocking calls. Here each host is a
+/// separate attempt with its own time limit.
 final class PostgresHosts: Sendable {
     private let state: Mutex<HostOrder>
 

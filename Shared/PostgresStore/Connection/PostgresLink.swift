@@ -13,13 +13,13 @@ final class PostgresLink {
 
     /// Connects to one host.
     /// - Parameter host: the host's index in ``PostgresConfiguration/hosts``.
-    /// - Throws: ``PostgresError`` of kind `closed` with libpq's reason, of kind `timeout`, or what ``ServerRequirement`` gives
-    ///   for a server that must not be used.
+    /// - Throws: ``PostgresError`` of kind `closed` with libpq's reason, of kind `timeout`, or what
+    ///   ``ServerRequirement`` gives for a server that must not be used.
     init(
         configuration: PostgresConfiguration, host: Int, until deadline: ContinuousClock.Instant
     ) throws(PostgresError) {
-        // libpq lets later keywords override the URL, so the single host replaces the URL's list, and whether the server may be
-        // used is decided below.
+        // libpq lets later keywords override the URL, so the single host replaces the URL's list, and whether the
+        // server may be used is decided below.
         var place = configuration.hosts[host].sorted { $0.key < $1.key }
         place.append(("target_session_attrs", "any"))
         let keywords = ["dbname", "client_encoding", "fallback_application_name"] + place.map(\.key)
@@ -160,7 +160,8 @@ final class PostgresLink {
             let left = PQflush(connection)
             guard left != -1 else { throw closed() }
             guard left == 1 else { return }
-            // The server may itself be blocked on sending: unless its data is read here, both sides would wait for ever.
+            // The server may itself be blocked on sending: unless its data is read here,
+            // both sides would wait for ever.
             let ready = try wait(for: POLLIN | POLLOUT, until: deadline)
             if ready & POLLIN != 0, PQconsumeInput(connection) == 0 { throw closed() }
         }

@@ -7,7 +7,7 @@ struct PostgresMetrics: Sendable {
     /// What the pool for lists counts, with the label `pool`.
     private static let lists = PostgresMetrics(labels: ["pool": "lists"])
 
-    /// Those of the pools with a purpose.
+    /// The metrics of the pools with a purpose.
     static func of(_ purpose: PostgresPool.Purpose) -> PostgresMetrics {
         switch purpose {
         case .general: shared

@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// A small pool of connections, each with its own thread.
 ///
-/// A query that finds all connections busy waits for one, in order of arrival. While PostgreSQL is down or hangs, queries
-/// fail at once with ``PostgresError/Kind/closed`` (see ``PostgresBreaker``), and the pool probes it in the background until
-/// it answers.
+/// A query that finds all connections busy waits for one, in order of arrival. While PostgreSQL is down or hangs,
+/// queries fail at once with ``PostgresError/Kind/closed`` (see ``PostgresBreaker``), and the pool probes it in
+/// the background until it answers.
 package final class PostgresPool: Sendable {
     /// What a pool is for; each purpose has metrics of its own.
     package enum Purpose: Sendable {
@@ -61,8 +61,8 @@ package final class PostgresPool: Sendable {
     /// Runs one statement, which is prepared once per connection.
     /// - Parameter time: the time limit, including the wait for a free connection; nil for
     ///   ``PostgresConfiguration/queryTimeout``, which excludes that wait.
-    /// - Throws: ``PostgresError``: the server's SQLSTATE, or a kind of this library's own. After `closed` and `timeout` it
-    ///   is unknown whether the statement took effect; the pool never repeats a statement.
+    /// - Throws: ``PostgresError``: the server's SQLSTATE, or a kind of this library's own. After `closed` and
+    ///   `timeout` it is unknown whether the statement took effect; the pool never repeats a statement.
     @discardableResult
     package func query(
         _ sql: String, _ parameters: [PostgresParameter] = [], within time: Duration? = nil

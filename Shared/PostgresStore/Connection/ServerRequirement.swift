@@ -13,7 +13,8 @@ enum ServerRequirement: String, Sendable {
     /// - Parameters:
     ///   - text: the value of `target_session_attrs`; nil when the URL has none.
     ///   - hosts: the number of hosts of the URL.
-    /// - Throws: ``PostgresError/Kind/configuration`` for other values; among them those for connections that only read.
+    /// - Throws: ``PostgresError/Kind/configuration`` for other values; among them those
+    ///   for connections that only read.
     init(_ text: String?, hosts: Int) throws(PostgresError) {
         guard let text else {
             self = hosts > 1 ? .readWrite : .any
@@ -34,7 +35,8 @@ enum ServerRequirement: String, Sendable {
     func refusal(isStandby: Bool, isReadOnly: Bool) -> PostgresError? {
         if self == .any { return nil }
         if isStandby { return .standby }
-        // Not of kind `standby`, which ends a process at its start: somebody has set this for a while, as before a switchover.
+        // Not of kind `standby`, which ends a process at its start: somebody has set this for a
+        // while, as before a switchover.
         guard self == .readWrite, isReadOnly else { return nil }
         return PostgresError(.closed, "PostgreSQL takes no writes: default_transaction_read_only is on")
     }

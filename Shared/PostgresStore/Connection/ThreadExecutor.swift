@@ -2,8 +2,8 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Runs an actor's jobs on a dedicated thread, so that blocking libpq calls do not occupy a thread of Swift's cooperative
-/// pool.
+/// Runs an actor's jobs on a dedicated thread, so that blocking libpq calls do not occupy a
+/// thread of Swift's cooperative pool.
 final class ThreadExecutor: SerialExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -33,7 +33,8 @@ final class ThreadExecutor: SerialExecutor {
         signals.signal()
     }
 
-    /// Ends the thread after the jobs that are already queued. Called when the actor is deallocated, so no job can follow.
+    /// Ends the thread after the jobs that are already queued. Called when the actor is
+    /// deallocated, so no job can follow.
     func stop() {
         state.withLock { $0.isStopped = true }
         signals.signal()

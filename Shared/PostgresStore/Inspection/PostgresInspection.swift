@@ -74,15 +74,16 @@ package struct PostgresInspection: Equatable, Sendable {
         let role = server.role == .primary ? "primary" : "standby"
         let release = "\(server.release / 10_000).\(server.release % 10_000)"
         facts.append(
-            "PostgreSQL \(release) at \(server.name), \(role), \(server.connections) of \(server.mostConnections) connections"
+            "PostgreSQL \(release) at \(server.name), \(role), \(server.connections) of \(server.mostConnections) "
+                + "connections"
         )
         if server.release < Self.leastRelease {
             wrong.append("\(server.name) is PostgreSQL \(release): install 15 or later")
         }
         if Double(server.connections) > Double(server.mostConnections) * Self.fullness {
             wrong.append(
-                "\(server.name) has \(server.connections) of \(server.mostConnections) connections: raise max_connections, or end "
-                    + "those that nobody needs (pg_stat_activity)")
+                "\(server.name) has \(server.connections) of \(server.mostConnections) connections: raise "
+                    + "max_connections, or end those that nobody needs (pg_stat_activity)")
         }
         if let lead = server.clockLead { clocks.append(Clock(server: server.name, lead: lead)) }
     }
@@ -94,18 +95,19 @@ package struct PostgresInspection: Equatable, Sendable {
         }
         if !primary.synchronousNames.isEmpty, primary.synchronousFollowers == 0 {
             wrong.append(
-                "\(primary.name) waits for a standby at each commit (synchronous_standby_names), and none is connected: start one, or "
-                    + "empty the setting")
+                "\(primary.name) waits for a standby at each commit (synchronous_standby_names), and none is "
+                    + "connected: start one, or empty the setting")
         } else if hasOthers, primary.followers == 0 {
             wrong.append("no standby follows \(primary.name): start it, or make it anew with pg_basebackup")
         } else if hasOthers, primary.synchronousNames.isEmpty {
             advice.append(
-                "\(primary.name) waits for no standby (synchronous_standby_names is empty): changes of the last moment before a "
-                    + "failover are lost")
+                "\(primary.name) waits for no standby (synchronous_standby_names is empty): changes of the last moment "
+                    + "before a failover are lost")
         }
         if primary.lag > Self.lagBound {
             advice.append(
-                "a standby of \(primary.name) is \(primary.lag >> 20) MiB behind: see what holds it up (pg_stat_replication)"
+                "a standby of \(primary.name) is \(primary.lag >> 20) MiB behind: see what holds it up "
+                    + "(pg_stat_replication)"
             )
         }
     }
@@ -117,7 +119,8 @@ package struct PostgresInspection: Equatable, Sendable {
     mutating func judgeCallLog(nextMonthIsMissing: Bool, waiting calls: Int64) {
         if nextMonthIsMissing {
             advice.append(
-                "the call log's next month is not made: does an invitation service run, and does its user own the table calls?"
+                "the call log's next month is not made: does an invitation service run, and does its user own the "
+                    + "table calls?"
             )
         }
         if calls > 0 { advice.append("\(calls) calls are in no month (calls_rest)") }

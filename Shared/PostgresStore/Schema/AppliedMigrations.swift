@@ -15,8 +15,8 @@ struct AppliedMigrations: Equatable, Sendable {
     let ahead: [String]
 
     /// Compares the rows of a database with the migrations of a build of `level`.
-    /// - Throws: ``PostgresError/Kind/migration`` when an applied migration differs from the build's file, or the database
-    ///   requires a build of a higher level.
+    /// - Throws: ``PostgresError/Kind/migration`` when an applied migration differs from the build's file, or the
+    ///   database requires a build of a higher level.
     init(_ rows: [Row], migrations: [Migration], level: Int64) throws(PostgresError) {
         let known = Dictionary(uniqueKeysWithValues: migrations.map { ($0.number, $0) })
         var ahead: [String] = []

@@ -1,5 +1,5 @@
-/// Heliograph's part of a database, for a backup and its restore: what its migrations have made in the current schema. Members of
-/// extensions and other schemas are nobody's business here.
+/// Heliograph's part of a database, for a backup and its restore: what its migrations have made in the current schema.
+/// Members of extensions and other schemas are nobody's business here.
 package struct DatabaseContents: Sendable {
     /// What is in the schema.
     package enum State: Equatable, Sendable {
@@ -171,8 +171,8 @@ package struct DatabaseContents: Sendable {
 
     // MARK: - Restoring
 
-    /// The statements that remove what is Heliograph's, views first. They fail, instead of removing it too, when something of others
-    /// needs it.
+    /// The statements that remove what is Heliograph's, views first. They fail, instead of removing it too,
+    /// when something of others needs it.
     /// - Throws: ``PostgresError``.
     package func removal() async throws(PostgresError) -> [String] {
         let rows = try await pool.query(
@@ -211,7 +211,8 @@ package struct DatabaseContents: Sendable {
             events: try row.int64("events"))
     }
 
-    /// Counts anew what is kept in numbers, and makes the tables of the days and months that have begun since the backup.
+    /// Counts anew what is kept in numbers, and makes the tables of the days and months
+    /// that have begun since the backup.
     /// - Throws: ``PostgresError``.
     package func bringUpToDate() async throws(PostgresError) {
         try await script("SELECT recount(); SELECT make_history_days('2 days'); SELECT make_call_months('1 month')")

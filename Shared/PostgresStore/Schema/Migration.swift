@@ -2,16 +2,16 @@ internal import SignalingProtocol
 
 /// One numbered SQL file of this build.
 ///
-/// Its first line gives its ``kind`` and ``readersFrom``: `-- expand, readers_from 1` or `-- contract, readers_from 4`. Files up
-/// to ``lastWithoutHeader`` have no such line and count as `expand, readers_from 1`.
+/// Its first line gives its ``kind`` and ``readersFrom``: `-- expand, readers_from 1` or `-- contract, readers_from 4`.
+/// Files up to ``lastWithoutHeader`` have no such line and count as `expand, readers_from 1`.
 struct Migration: Equatable, Sendable {
     /// The effect of a migration on processes of the previous release.
     enum Kind: String, Sendable {
-        /// Adds things that they can ignore: tables, nullable columns, functions under new names. Applied before processes of
-        /// the migration's own release start, because they need it.
+        /// Adds things that they can ignore: tables, nullable columns, functions under new names. Applied before
+        /// processes of the migration's own release start, because they need it.
         case expand
-        /// Removes things that only they use. Applied after they have ended; the migration's own release works with it and
-        /// without it.
+        /// Removes things that only they use. Applied after they have ended; the migration's own
+        /// release works with it and without it.
         case contract
     }
 
@@ -25,8 +25,8 @@ struct Migration: Equatable, Sendable {
     /// The lowest level of a build that works with the database after this migration.
     var readersFrom: Int64
 
-    /// The last file without a line `-- expand, ...`. Files up to it were applied to databases before levels existed, and must
-    /// not be edited.
+    /// The last file without a line `-- expand, ...`. Files up to it were applied to databases before levels
+    /// existed, and must not be edited.
     static let lastWithoutHeader: Int64 = 11
 
     /// All migrations, in order. A file in `Migrations` is applied only when listed here; a test compares the two.
@@ -64,8 +64,8 @@ struct Migration: Equatable, Sendable {
         Migration(31, "0031_stored_by_app", PackageResources._031_stored_by_app_sql),
     ]
 
-    /// The names of the tables, views, sequences, functions and types that these files make. The partitions that functions of theirs
-    /// make later are not among them.
+    /// The names of the tables, views, sequences, functions and types that these files make. The partitions that
+    /// functions of theirs make later are not among them.
     static let names = Set(all.flatMap { names(in: $0.sql) })
 
     /// The names that SQL statements give: each begins a line, as all statements of the files do.

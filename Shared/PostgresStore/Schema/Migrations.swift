@@ -1,7 +1,8 @@
 /// Applies this build's migrations to a database, and checks that the build works with what is applied.
 ///
-/// Two releases run at the same time during an upgrade, so a database may be newer than a build. Each row of `schema_migrations`
-/// has `readers_from`, the lowest level of a build that works with the database after that migration; the highest value counts.
+/// Two releases run at the same time during an upgrade, so a database may be newer than a build. Each row of
+/// `schema_migrations` has `readers_from`, the lowest level of a build that works with the database after that
+/// migration; the highest value counts.
 package struct Migrations: Sendable {
     /// Which of the missing migrations to apply.
     package enum Scope: Sendable {
@@ -39,9 +40,10 @@ package struct Migrations: Sendable {
     ///
     /// A lock that is not free is waited for in short spans with pauses, so that processes that use the table go on.
     /// - Returns: the names of the migrations that this call applied.
-    /// - Throws: ``PostgresError/Kind/migration`` when an applied migration differs from this build's file, or the database
-    ///   requires a newer build; ``PostgresError/Kind/standby``; else PostgreSQL's error, for example SQLSTATE 55P03 when a
-    ///   transaction has used a table for a minute and a half. Migrations before the one that failed stay applied.
+    /// - Throws: ``PostgresError/Kind/migration`` when an applied migration differs from this build's file, or
+    ///   the database requires a newer build; ``PostgresError/Kind/standby``; else PostgreSQL's error, for
+    ///   example SQLSTATE 55P03 when a transaction has used a table for a minute and a half. Migrations before
+    ///   the one that failed stay applied.
     package func apply(_ scope: Scope = .expand) async throws(PostgresError) -> [String] {
         try await pool.withConnection { connection async throws(PostgresError) in
             let result: Result<[String], PostgresError>
@@ -70,8 +72,8 @@ package struct Migrations: Sendable {
         return applied.ahead
     }
 
-    /// The contract migrations that are not applied yet: their names, and the level that all running processes must have
-    /// before they are.
+    /// The contract migrations that are not applied yet: their names, and the level that all running
+    /// processes must have before they are.
     /// - Throws: as ``check()``.
     package func waiting() async throws(PostgresError) -> (names: [String], level: Int64) {
         let waiting = try await applied().waiting
@@ -125,14 +127,15 @@ package struct Migrations: Sendable {
         _ = try await connection.query("SELECT grant_reader() AS granted", [])
     }
 
-    /// What a superuser has to run because this database's user could not make the read-only role; nil when the role exists.
+    /// What a superuser has to run because this database's user could not make the read-only
+    /// role; nil when the role exists.
     /// - Throws: ``PostgresError``.
     package func readerAdvice() async throws(PostgresError) -> String? {
         let roles = try await pool.query("SELECT FROM pg_roles WHERE rolname = 'heliograph_reader'")
         guard roles.isEmpty else { return nil }
         return
-            "there is no role heliograph_reader, which psql can be used by to look without secrets: let a superuser run "
-            + "`CREATE ROLE heliograph_reader NOLOGIN`, then run `heliographctl migrate` again"
+            "there is no role heliograph_reader, which psql can be used by to look without secrets: let a superuser "
+            + "run `CREATE ROLE heliograph_reader NOLOGIN`, then run `heliographctl migrate` again"
     }
 
     /// Applies a migration, again and again while the locks that it needs are not free.

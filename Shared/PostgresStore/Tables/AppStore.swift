@@ -32,7 +32,8 @@ package struct AppStore: Sendable {
         (limits ->> 'specialChannels') IS DISTINCT FROM 'closed' AS special_channels_open
         """
 
-    /// SQL for one limit: the default when the stored value is missing or not a number (for example after an edit by hand).
+    /// SQL for one limit: the default when the stored value is missing or not a number (for
+    /// example after an edit by hand).
     private static func column(_ limit: AppLimit) -> String {
         """
         CASE jsonb_typeof(limits -> '\(limit.name)') WHEN 'number' THEN (limits ->> '\(limit.name)')::bigint
@@ -142,20 +143,21 @@ package struct AppStore: Sendable {
         return JSONValue.object(members).compactText
     }
 
-    /// The number of rows that one statement deletes of a table at most, while an app is removed. It can be exceeded in tables that are
-    /// divided by time, whose parts can have rows with the same `ctid`.
+    /// The number of rows that one statement deletes of a table at most, while an app is removed. It can be exceeded in
+    /// tables that are divided by time, whose parts can have rows with the same `ctid`.
     package static let portion = 5000
 
-    /// What an app has of its own, besides what refers to it in the schema. What triggers write when other rows are deleted comes last.
+    /// What an app has of its own, besides what refers to it in the schema. What triggers write when
+    /// other rows are deleted comes last.
     private static let tables = [
         "users", "user_attribute_versions", "user_attributes", "channel_attribute_versions", "channel_attributes",
         "calls", "sip_numbers", "presence_sessions", "channel_members", "app_logins", "app_users", "waiting_mail",
         "attribute_history",
     ]
 
-    /// Deletes an app together with its users, channels, calls, and what waits for its webhook. The rows are deleted in portions, because
-    /// all of them at once can exceed the time limit of a statement and hold up others; the app itself comes last. When that fails, the app
-    /// is still there, with a part of its rows, and can be removed again.
+    /// Deletes an app together with its users, channels, calls, and what waits for its webhook. The rows are deleted in
+    /// portions, because all of them at once can exceed the time limit of a statement and hold up others; the app
+    /// itself comes last. When that fails, the app is still there, with a part of its rows, and can be removed again.
     /// - Returns: false when the app does not exist.
     package func remove(_ id: AppID) async throws(PostgresError) -> Bool {
         guard try await find(id) != nil else { return false }

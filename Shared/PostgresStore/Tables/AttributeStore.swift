@@ -36,8 +36,8 @@ package struct UserAttributeChange: Equatable, Sendable {
 
 /// All attributes of a user or channel, at one version.
 package struct VersionedAttributes: Equatable, Sendable {
-    /// Increases by one with every change, deletions included. The first version is the clock in milliseconds; 0 means that
-    /// the owner never had an attribute.
+    /// Increases by one with every change, deletions included. The first version is the clock in milliseconds; 0 means
+    /// that the owner never had an attribute.
     package var version: Int64
     /// Sorted by name.
     package var attributes: [Attribute]
@@ -53,7 +53,8 @@ package struct VersionedAttributes: Equatable, Sendable {
 /// Callers with concurrent changes should submit them through a ``Batcher``.
 package final class AttributeStore: Sendable {
     private static let pruneInterval = Duration.seconds(60)
-    /// The interval while batches come back full: at one batch a minute, a faster inflow would grow the table without end.
+    /// The interval while batches come back full: at one batch a minute, a faster inflow
+    /// would grow the table without end.
     private static let pruneOnInterval = Duration.seconds(1)
     /// The largest number of command ids deleted by one statement.
     private static let pruneBatch = 20_000
@@ -67,8 +68,8 @@ package final class AttributeStore: Sendable {
     package init(pool: PostgresPool) { self.pool = pool }
 
     /// Applies changes in order, in one statement: all or none.
-    /// - Returns: for each change, the channel's version after it; 0 when the change was refused because the channel would
-    ///   exceed ``Limits/attributesPerOwner`` attributes or ``Limits/attributeBytesPerOwner`` bytes.
+    /// - Returns: for each change, the channel's version after it; 0 when the change was refused because the channel
+    ///   would exceed ``Limits/attributesPerOwner`` attributes or ``Limits/attributeBytesPerOwner`` bytes.
     /// - Throws: ``PostgresError``; of kind `nul`, with nothing applied, when a value contains the NUL character.
     package func changeChannelAttributes(_ changes: [ChannelAttributeChange]) async throws(PostgresError) -> [Int64] {
         let parameters = Self.parameters(
@@ -108,9 +109,9 @@ package final class AttributeStore: Sendable {
         return try rows.first?.int64("version") ?? 0
     }
 
-    /// Raises the version of a channel's attributes above one that has been handed out. Needed when PostgreSQL has lost its
-    /// latest commits (a failover, a restored backup): readers of that version would otherwise ignore new changes as
-    /// outdated.
+    /// Raises the version of a channel's attributes above one that has been handed out. Needed when PostgreSQL
+    /// has lost its latest commits (a failover, a restored backup): readers of that version would otherwise
+    /// ignore new changes as outdated.
     package func raiseChannelVersion(_ channel: ChannelKey, above version: Int64) async throws(PostgresError) {
         try await pool.query(
             """
@@ -135,9 +136,9 @@ package final class AttributeStore: Sendable {
             within: pool.configuration.actTimeout)
     }
 
-    /// Deletes the versions of channels that have no attributes and have not changed for `time`, at most ``forgetBatch`` per
-    /// call. Should such a channel get attributes again, its version starts at the clock, which is higher than the deleted
-    /// one.
+    /// Deletes the versions of channels that have no attributes and have not changed for `time`, at most
+    /// ``forgetBatch`` per call. Should such a channel get attributes again, its version starts at the clock, which
+    /// is higher than the deleted one.
     /// - Returns: the number of deleted versions.
     @discardableResult
     package func forgetChannels(unchangedFor time: Duration) async throws(PostgresError) -> Int {
@@ -173,8 +174,8 @@ package final class AttributeStore: Sendable {
         return answers
     }
 
-    /// Deletes command ids older than ten minutes, one batch per call. The change methods call this by themselves once a
-    /// minute.
+    /// Deletes command ids older than ten minutes, one batch per call. The change methods call
+    /// this by themselves once a minute.
     /// - Returns: the number of deleted ids.
     @discardableResult
     package func prune() async throws(PostgresError) -> Int {

@@ -53,10 +53,10 @@ package struct BanStore: Sendable {
         return try rows.first.flatMap { row throws(PostgresError) in try Self.entry(row) }?.ban
     }
 
-    /// Ends a user's ban. Its row stays until ``prune(limit:)``, so that Redis is told of the end again should it lose it.
-    /// A user without a row gets one, because its lock orders this and a first ban that is being written meanwhile.
-    /// - Returns: the row, with a version above those of all bans of the user before; also when the app does not exist, or has as
-    ///   many bans as it may and none of the user: no first ban can be on its way then.
+    /// Ends a user's ban. Its row stays until ``prune(limit:)``, so that Redis is told of the end again should it lose
+    /// it. A user without a row gets one, because its lock orders this and a first ban that is being written meanwhile.
+    /// - Returns: the row, with a version above those of all bans of the user before; also when the app does not exist,
+    ///   or has as many bans as it may and none of the user: no first ban can be on its way then.
     package func lift(_ user: UserKey) async throws(PostgresError) -> Entry {
         do throws(PostgresError) {
             return try await lift(user, isFull: false)

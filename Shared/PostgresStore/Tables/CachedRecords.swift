@@ -1,6 +1,6 @@
-/// Reads records through a ``RecordCache``: answers are at most a second old, or the last known ones while PostgreSQL does
-/// not answer. Concurrent lookups of one key share a query. An answer's age counts from the moment of the question: what
-/// PostgreSQL says may have changed while the answer was on its way.
+/// Reads records through a ``RecordCache``: answers are at most a second old, or the last known ones while PostgreSQL
+/// does not answer. Concurrent lookups of one key share a query. An answer's age counts from the moment of the
+/// question: what PostgreSQL says may have changed while the answer was on its way.
 package actor CachedRecords<Key: Hashable & Sendable, Record: Sendable> {
     private let query: @Sendable (Key) async throws(PostgresError) -> Record?
     private var cache: RecordCache<Key, Record>

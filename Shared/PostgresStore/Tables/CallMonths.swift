@@ -51,8 +51,8 @@ package struct CallMonths: Sendable {
     /// Makes the months that are missing. Where there is none to make, it locks nothing.
     /// - Parameter months: how many months ahead a month must exist; default 1, so that the next month always does.
     /// - Returns: how many it made.
-    /// - Throws: ``PostgresError``; SQLSTATE 42501 when the database's user does not own the table `calls`, 55P03 when a transaction
-    ///   used `calls_rest` for a second.
+    /// - Throws: ``PostgresError``; SQLSTATE 42501 when the database's user does not own the table `calls`, 55P03 when
+    ///   a transaction used `calls_rest` for a second.
     package func make(ahead months: Int = 1) async throws(PostgresError) -> Int {
         try await pool.withConnection { connection async throws(PostgresError) in
             do throws(PostgresError) {
@@ -72,7 +72,8 @@ package struct CallMonths: Sendable {
 
     /// Removes a month with its calls.
     /// - Returns: false when there is no such month.
-    /// - Throws: ``PostgresError``; SQLSTATE 55P03 when a transaction used `calls` for a second: nothing is removed then.
+    /// - Throws: ``PostgresError``; SQLSTATE 55P03 when a transaction used `calls` for a
+    ///   second: nothing is removed then.
     package func remove(_ month: CallMonth) async throws(PostgresError) -> Bool {
         try await pool.query("SELECT drop_call_month($1) AS dropped", [.text(month.name)])
             .first?.bool("dropped") == true

@@ -78,8 +78,8 @@ package struct CallStore: Sendable {
     /// Deletes old calls, oldest first.
     /// - Parameters:
     ///   - days: calls that started more than this many days ago are deleted.
-    ///   - limit: the number to delete in one statement. It can be exceeded, because rows of several months can have the same
-    ///     `ctid`.
+    ///   - limit: the number to delete in one statement. It can be exceeded, because rows of several
+    ///     months can have the same `ctid`.
     /// - Returns: the number of deleted calls.
     /// - Throws: ``PostgresError``.
     package func prune(olderThanDays days: Int, limit: Int) async throws(PostgresError) -> Int {
@@ -95,13 +95,14 @@ package struct CallStore: Sendable {
 
     /// Inserts a call, or fills in the columns that are still NULL. A time or code that is already stored is never
     /// overwritten, so records may arrive twice and in any order.
-    /// - Throws: ``PostgresError``; SQLSTATE 23505 when the app has another call with this id, which began at another time.
+    /// - Throws: ``PostgresError``; SQLSTATE 23505 when the app has another call with this
+    ///   id, which began at another time.
     package func record(_ call: CallRecord) async throws(PostgresError) {
         do throws(PostgresError) {
             try await upsert(call)
         } catch  where error.isDuplicate {
-            // Two inserts of a call at the same moment can meet at its primary key, which the statement does not look at. By now
-            // the other one is committed.
+            // Two inserts of a call at the same moment can meet at its primary key, which the statement does not look
+            // at. By now the other one is committed.
             try await upsert(call)
         }
     }
@@ -181,7 +182,8 @@ package struct OpenCallCursor: Equatable, Sendable {
 }
 
 extension CallRecord {
-    /// Reads a row of the list of calls without an end; nil when it holds names that this service could not have written.
+    /// Reads a row of the list of calls without an end; nil when it holds names that this
+    /// service could not have written.
     fileprivate init?(open row: PostgresRow) throws(PostgresError) {
         guard let app = try? AppID(try row.string("app")), let channel = try? ChannelName(try row.string("channel")),
             let kind = Kind(rawValue: try row.string("kind")),

@@ -87,8 +87,8 @@ package struct NamePage: Equatable, Sendable {
     }
 }
 
-/// What operators ask about an app's users, channels and calls: views of PostgreSQL, at most a second behind (`mirror_lag`). Every method
-/// throws ``PostgresError``.
+/// What operators ask about an app's users, channels and calls: views of PostgreSQL, at most a second behind
+/// (`mirror_lag`). Every method throws ``PostgresError``.
 package struct Directory: Sendable {
     private let pool: PostgresPool
     private let app: AppID

@@ -26,7 +26,8 @@ package struct HistoryPart: Equatable, Sendable {
     package var bytes: Int64
 }
 
-/// The histories and how long they are kept: the table `retention`, the views `histories` and `history_parts` (migration 0022).
+/// The histories and how long they are kept: the table `retention`, the views `histories` and
+/// `history_parts` (migration 0022).
 package struct Histories: Sendable {
     /// The days of `attribute_history` that exist ahead of time.
     private static let daysAhead = 2
@@ -88,7 +89,8 @@ package struct Histories: Sendable {
 
     /// Removes a day or month with its rows.
     /// - Returns: false when it does not exist.
-    /// - Throws: ``PostgresError``; SQLSTATE 55P03 when a transaction used the history for a second: nothing is removed then.
+    /// - Throws: ``PostgresError``; SQLSTATE 55P03 when a transaction used the history for a
+    ///   second: nothing is removed then.
     package func remove(_ part: HistoryPart) async throws(PostgresError) -> Bool {
         let function = part.history == "calls" ? "drop_call_month" : "drop_history_day"
         return try await pool.query("SELECT \(function)($1) AS dropped", [.text(part.name)])

@@ -1,7 +1,7 @@
 package import SignalingProtocol
 
-/// Pages through the mirrored rows that are marked present, for comparison with Redis. No other part of the services reads
-/// the mirror.
+/// Pages through the mirrored rows that are marked present, for comparison with Redis. No other part of
+/// the services reads the mirror.
 extension MirrorStore {
     /// Younger rows are skipped: Redis may just have changed, so a difference would prove nothing.
     private static let settling = "interval '30 seconds'"

@@ -7,9 +7,9 @@ package struct MirrorStore: Sendable {
     /// The largest number of rows of each table that are deleted by one call.
     package static let pruneBatch = 20_000
 
-    /// A condition, always true, that makes the commit of its statement wait for this server's disk only, not for a synchronous
-    /// standby: what a failover loses of the mirrors, the periodic comparison with Redis corrects. `off`, which waits even less,
-    /// stays. PostgreSQL evaluates it once per statement.
+    /// A condition, always true, that makes the commit of its statement wait for this server's disk only, not for a
+    /// synchronous standby: what a failover loses of the mirrors, the periodic comparison with Redis corrects. `off`,
+    /// which waits even less, stays. PostgreSQL evaluates it once per statement.
     private static let committedLocally = """
         (SELECT set_config('synchronous_commit',
             CASE current_setting('synchronous_commit') WHEN 'off' THEN 'off' ELSE 'local' END, true)) IS NOT NULL
@@ -73,10 +73,10 @@ package struct MirrorStore: Sendable {
             ])
     }
 
-    /// Deletes the rows of sessions and memberships that ended more than an hour ago, at most ``pruneBatch`` of each table
-    /// per call.
-    /// - Parameter isOff: whether mirrors are turned off. Then rows of sessions that have not changed for an hour go too,
-    ///   because nobody would ever mark them as ended; default false.
+    /// Deletes the rows of sessions and memberships that ended more than an hour ago, at most
+    /// ``pruneBatch`` of each table per call.
+    /// - Parameter isOff: whether mirrors are turned off. Then rows of sessions that have not changed for an hour go
+    ///   too, because nobody would ever mark them as ended; default false.
     /// - Returns: the number of deleted rows.
     /// - Throws: ``PostgresError``.
     @discardableResult
@@ -95,8 +95,8 @@ package struct MirrorStore: Sendable {
         return pruned
     }
 
-    /// Replaces NUL characters, which PostgreSQL cannot store. The device name comes from the client and is only displayed;
-    /// it must not make a whole batch fail.
+    /// Replaces NUL characters, which PostgreSQL cannot store. The device name comes from the client and is only
+    /// displayed; it must not make a whole batch fail.
     private static func storable(_ text: String) -> String {
         guard text.utf8.contains(0) else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 }))

@@ -1,12 +1,12 @@
 internal import SignalingProtocol
 
-/// The rules for phone calls over an app's trunk: which numbers users may call, which caller ids they may use, and how many
-/// and how long calls may be.
+/// The rules for phone calls over an app's trunk: which numbers users may call, which caller ids they may use, and how
+/// many and how long calls may be.
 package struct PhonePolicy: Equatable, Sendable {
     /// A list of allowed numbers, or the rule that applies instead of one.
     package enum Numbers: Equatable, Sendable {
-        /// Not configured. Callees: all when the app requires tokens, none when it does not. Callers: only the account's own
-        /// numbers.
+        /// Not configured. Callees: all when the app requires tokens, none when it does not. Callers:
+        /// only the account's own numbers.
         case unsaid
         /// Every number, allowed explicitly.
         case any
@@ -14,11 +14,11 @@ package struct PhonePolicy: Equatable, Sendable {
         case listed([String])
     }
 
-    /// Prefixes of the numbers that users may call, compared as dialled: a `+` counts as a character. What is no number may
-    /// be called only if it is listed as a whole.
+    /// Prefixes of the numbers that users may call, compared as dialled: a `+` counts as a character. What is no number
+    /// may be called only if it is listed as a whole.
     package var callees = Numbers.unsaid
-    /// Caller ids (`srcNum`) allowed besides the account's own numbers and the trunk's user: whole numbers, or prefixes that
-    /// end in `*`.
+    /// Caller ids (`srcNum`) allowed besides the account's own numbers and the trunk's user: whole
+    /// numbers, or prefixes that end in `*`.
     package var callers = Numbers.unsaid
     /// The largest number of concurrent phone calls of one user.
     package var callsPerUser = Limits.phoneCallsPerUser
@@ -37,8 +37,8 @@ package struct PhonePolicy: Equatable, Sendable {
     /// Whether users may call a number.
     /// - Parameters:
     ///   - name: the unescaped user part of the dialled URI.
-    ///   - isNumber: whether all of it is a telephone number. A prefix says nothing about the rest of other names, which some
-    ///     telephone systems read as several numbers.
+    ///   - isNumber: whether all of it is a telephone number. A prefix says nothing about the rest of other names,
+    ///     which some telephone systems read as several numbers.
     ///   - isOpen: whether the app accepts logins without a token.
     package func allowsCallee(_ name: String, isNumber: Bool, isOpen: Bool) -> Bool {
         switch callees {
@@ -49,8 +49,8 @@ package struct PhonePolicy: Equatable, Sendable {
         }
     }
 
-    /// Whether the list allows a caller id. The account's own numbers are always allowed, but must be checked by the caller
-    /// of this method.
+    /// Whether the list allows a caller id. The account's own numbers are always allowed, but must be
+    /// checked by the caller of this method.
     package func allowsCaller(_ number: String) -> Bool {
         switch callers {
         case .unsaid: false

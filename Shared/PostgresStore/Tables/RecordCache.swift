@@ -43,8 +43,8 @@ package struct RecordCache<Key: Hashable & Sendable, Record: Sendable>: Sendable
     ///   - readAt: when the query was made.
     package mutating func store(_ record: Record?, for key: Key, readAt: ContinuousClock.Instant) {
         if entries.count >= bound, entries[key] == nil {
-            // Evict missing records first: a flood of unknown keys must not evict the records that keep the service going
-            // during an outage.
+            // Evict missing records first: a flood of unknown keys must not evict the records that keep the
+            // service going during an outage.
             let empty = entries.filter { $0.value.record == nil }.keys
             if empty.isEmpty { entries.removeAll() }
             for key in empty { entries[key] = nil }

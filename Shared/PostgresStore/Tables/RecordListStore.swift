@@ -1,6 +1,7 @@
 package import SignalingProtocol
 
-/// Pages of lists for the server API. Each page is one statement that reads its rows by an index, from where the page before ended.
+/// Pages of lists for the server API. Each page is one statement that reads its rows by an index,
+/// from where the page before ended.
 package struct RecordListStore: Sendable {
     private let pool: PostgresPool
 

@@ -54,8 +54,8 @@ package struct SIPTrunk: Equatable, Sendable {
     package var privacy: String?
     /// The rules for the app users' phone calls.
     package var policy = PhonePolicy()
-    /// Whether the app accepts logins without a token. Read with the trunk, but stored with the app; ignored when the trunk
-    /// is set.
+    /// Whether the app accepts logins without a token. Read with the trunk, but stored with the app;
+    /// ignored when the trunk is set.
     package var isOfOpenApp = false
     /// When the trunk was last set, in Unix milliseconds; 0 before it is stored.
     package var updatedAt: Int64 = 0

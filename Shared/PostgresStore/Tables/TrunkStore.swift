@@ -3,10 +3,10 @@ package import SignalingProtocol
 /// The table `sip_trunks`. Every method throws ``PostgresError``.
 package struct TrunkStore: Sendable {
     private static let columns =
-        "app, host, port, transport, auth_user, secret, from_domain, register, dtmf, srtp, ring_seconds, accept_digest, "
-        + "trace, callees, callers, calls_per_user, new_calls_per_user, calls_per_app, new_calls_per_app, longest_call, "
-        + "asserted_identity, privacy, NOT token_required AS is_open, "
-        + "(extract(epoch FROM updated_at) * 1000)::bigint AS updated_ms"
+        "app, host, port, transport, auth_user, secret, from_domain, register, dtmf, srtp, ring_seconds, "
+        + "accept_digest, trace, callees, callers, calls_per_user, new_calls_per_user, calls_per_app, "
+        + "new_calls_per_app, longest_call, asserted_identity, privacy, NOT token_required AS is_open, (extract(epoch "
+        + "FROM updated_at) * 1000)::bigint AS updated_ms"
     private static let table = "sip_trunks JOIN apps ON apps.id = sip_trunks.app"
 
     private let pool: PostgresPool

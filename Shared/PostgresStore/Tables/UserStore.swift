@@ -17,7 +17,7 @@ package struct UserLogin: Equatable, Sendable {
         package var until: Int64
         /// When the user's ban ends, in Unix seconds; also of one that is over.
         package var bannedUntil: Int64
-        /// That of the row.
+        /// The row's version; a higher one is newer.
         package var version: Int64
     }
 

@@ -5,8 +5,8 @@ internal import SignalingWire
 
 /// Queues events for webhooks, in the table `webhook_events`; the program `webhooks` delivers them.
 ///
-/// That program also keeps the table small, by making dead letters of what is too much. When it does not run, nobody does; so an app has
-/// room for twice what it may keep waiting, and what comes beyond is not queued.
+/// That program also keeps the table small, by making dead letters of what is too much. When it does not run, nobody
+/// does; so an app has room for twice what it may keep waiting, and what comes beyond is not queued.
 package actor WebhookOutbox {
     /// How many events of an app wait at most, unless the operator says otherwise.
     package static let standardBacklog = 1_000_000
@@ -51,8 +51,8 @@ package actor WebhookOutbox {
         Self.refused.increment(by: 0)
     }
 
-    /// Queues those events that their apps want and for which there is room. An event that is added again is queued once, unless it has
-    /// been delivered meanwhile.
+    /// Queues those events that their apps want and for which there is room. An event that is added again is queued
+    /// once, unless it has been delivered meanwhile.
     /// - Throws: ``PostgresError``.
     package func add(_ events: [WebhookEvent], now: ContinuousClock.Instant = .now) async throws(PostgresError) {
         if events.isEmpty { return }
@@ -86,7 +86,7 @@ package actor WebhookOutbox {
         readAt = now
     }
 
-    /// Those of the events for which there is room.
+    /// The events for which there is room.
     private func admitted(
         _ events: [WebhookEvent], _ now: ContinuousClock.Instant
     ) async throws(PostgresError) -> [WebhookEvent] {
@@ -107,8 +107,8 @@ package actor WebhookOutbox {
         return admitted
     }
 
-    /// Counts what waits for an app's webhook, up to the bound, unless it is known that there is room for so many events, or that there
-    /// is none: what this process has queued may have been delivered meanwhile.
+    /// Counts what waits for an app's webhook, up to the bound, unless it is known that there is room for so many
+    /// events, or that there is none: what this process has queued may have been delivered meanwhile.
     private func findRoom(
         for events: Int, of app: AppID, _ now: ContinuousClock.Instant
     ) async throws(PostgresError) {

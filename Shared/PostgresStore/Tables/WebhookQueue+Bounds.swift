@@ -1,7 +1,7 @@
 package import SignalingProtocol
 
-/// How the queue and the dead letters are kept within their bounds: by statements that each change few rows, so that none of them exceeds
-/// its time limit, however much has gathered.
+/// How the queue and the dead letters are kept within their bounds: by statements that each change few rows, so that
+/// none of them exceeds its time limit, however much has gathered.
 extension WebhookQueue {
     /// The number of rows that one statement moves or deletes at most.
     package static let portion = 5000
@@ -79,7 +79,8 @@ extension WebhookQueue {
         return Place(at: try row.int64("at"), id: try row.string("id"))
     }
 
-    /// Makes dead letters of an app's oldest events, at most ``portion``, but not of those that a process may just be sending.
+    /// Makes dead letters of an app's oldest events, at most ``portion``, but not of those that
+    /// a process may just be sending.
     /// - Parameter place: the latest that may be one.
     /// - Returns: the number of new dead letters.
     package func shed(_ app: AppID, upTo place: Place) async throws(PostgresError) -> Int {
@@ -100,8 +101,8 @@ extension WebhookQueue {
         return Int(try rows.first?.int64("dead") ?? 0)
     }
 
-    /// Makes dead letters of events that have waited too long, at most ``portion``, and renews the lease. Does nothing when this process
-    /// has no lease.
+    /// Makes dead letters of events that have waited too long, at most ``portion``, and renews the lease. Does nothing
+    /// when this process has no lease.
     /// - Parameters:
     ///   - error: why the latest request failed.
     ///   - age: how long an event waits at most.

@@ -22,7 +22,8 @@ package struct WebhookQueue: Sendable {
         package var body: String
     }
 
-    /// Which events may be sent: those that happened up to ``microseconds``, and those that have waited longer than ``patience``.
+    /// Which events may be sent: those that happened up to ``microseconds``, and those that have
+    /// waited longer than ``patience``.
     package struct Horizon: Equatable, Sendable {
         /// The time up to which all events are in the queue, in microseconds of Redis' clock.
         package var microseconds: Int64

@@ -148,8 +148,9 @@ package struct WebhookStore: Sendable {
         return standings
     }
 
-    /// Removes an app's webhook and what waits for it; dead letters stay. What waits is removed in portions, because all of it at once can
-    /// exceed the time limit of a statement. Meanwhile nothing is sent; when the removal fails, that goes on after a minute.
+    /// Removes an app's webhook and what waits for it; dead letters stay. What waits is removed in portions, because
+    /// all of it at once can exceed the time limit of a statement. Meanwhile nothing is sent; when the removal
+    /// fails, that goes on after a minute.
     /// - Returns: false when there is none.
     package func remove(_ app: AppID) async throws(PostgresError) -> Bool {
         var removed: Int64

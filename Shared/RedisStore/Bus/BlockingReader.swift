@@ -2,13 +2,13 @@ internal import ClusterState
 internal import Logging
 internal import NIOCore
 
-/// A connection for reads that block up to a second, to the server that owns a slot. It follows the slot to another server: a
-/// read that waits for a server that has been replaced fails as soon as that is known.
+/// A connection for reads that block up to a second, to the server that owns a slot. It follows the slot to another
+/// server: a read that waits for a server that has been replaced fails as soon as that is known.
 ///
 /// Used by one task at a time.
 final class BlockingReader: Sendable {
-    /// How long a server that still answers has to answer a read when it no longer owns the slot; default 250 ms. Entries that it
-    /// has just delivered would otherwise be lost with the connection, until a consumer claims them.
+    /// How long a server that still answers has to answer a read when it no longer owns the slot; default 250 ms.
+    /// Entries that it has just delivered would otherwise be lost with the connection, until a consumer claims them.
     private static let leaveTime = TimeAmount.milliseconds(250)
 
     private let redis: RedisCluster
@@ -27,8 +27,8 @@ final class BlockingReader: Sendable {
     }
 
     /// Sends a command, which may block for a second.
-    /// - Throws: as `RedisConnection.execute` does; also when another server has become the owner, or none is known. The next
-    ///   command then goes to the owner, as soon as it is known.
+    /// - Throws: as `RedisConnection.execute` does; also when another server has become the owner, or none is known.
+    ///   The next command then goes to the owner, as soon as it is known.
     func execute(_ command: RedisCommand) async throws(RedisError) -> RedisValue {
         let result: Result<RedisValue, RedisError> = await withCheckedContinuation { continuation in
             onLoop {
@@ -113,7 +113,8 @@ extension RedisCluster {
         }
     }
 
-    /// Has the map of slots read, after a connection of one's own to the slot's owner has failed. On ``eventLoop`` only.
+    /// Has the map of slots read, after a connection of one's own to the slot's owner has
+    /// failed. On ``eventLoop`` only.
     func checkOwner(ofSlot slot: UInt16) {
         if case .cluster(let driver) = backend { driver.value.wantMap() }
     }

@@ -8,10 +8,10 @@ internal import SignalingWire
 
 /// Reads a service's commands from its streams, passes each to its handler, and publishes the replies.
 ///
-/// Delivery is at least once: another instance claims the commands of one that died. A command past its deadline is dropped,
-/// since its sender has already been given `timeout`. A command without a reply is retried until it is done. A command that
-/// fails on every instance is moved to `dead:SERVICE` after some deliveries. On graceful shutdown nothing new is read, and
-/// commands in progress are finished.
+/// Delivery is at least once: another instance claims the commands of one that died. A command past its deadline is
+/// dropped, since its sender has already been given `timeout`. A command without a reply is retried until it is done. A
+/// command that fails on every instance is moved to `dead:SERVICE` after some deliveries. On graceful shutdown nothing
+/// new is read, and commands in progress are finished.
 package struct CommandConsumer: Service {
     /// Size and time limits of a consumer.
     package struct Limits: Sendable {
@@ -21,8 +21,8 @@ package struct CommandConsumer: Service {
         package var batch = 128
         /// How long an entry is not renewed before another instance claims it; default 2.5 s.
         package var abandonedAfter: Duration = .milliseconds(2500)
-        /// The number of deliveries after which an entry that no instance could handle is set aside; default 5. Deliveries
-        /// that failed because a store was down do not count.
+        /// The number of deliveries after which an entry that no instance could handle is set aside; default 5.
+        /// Deliveries that failed because a store was down do not count.
         package var deliveries = 5
         /// How long a consumer must be silent before it is removed; default 1 h.
         package var consumerGoneAfter: Duration = .seconds(3600)
@@ -64,8 +64,8 @@ package struct CommandConsumer: Service {
         self.logger = logger
     }
 
-    /// Creates a consumer of one sip-bridge's own stream. Its commands are handled one at a time, in order, and take effect
-    /// once.
+    /// Creates a consumer of one sip-bridge's own stream. Its commands are handled one at a time,
+    /// in order, and take effect once.
     /// - Parameters: as for ``init(service:instance:connection:router:logger:)``.
     package init(bridge: BridgeID, connection: RedisCluster, router: CommandRouter, logger: Logger) {
         service = .sipBridge
@@ -93,7 +93,8 @@ package struct CommandConsumer: Service {
         self.logger = logger
     }
 
-    /// Creates the streams for senders that never create them. ``run()`` does so too, but only some time after it starts.
+    /// Creates the streams for senders that never create them. ``run()`` does so too, but
+    /// only some time after it starts.
     /// - Throws: `RedisError`.
     package func createStream() async throws(RedisError) {
         for partition in partitions {
@@ -151,8 +152,8 @@ package struct CommandConsumer: Service {
     /// However many partitions there are, each may have so many commands in work.
     private static let leastInFlight = 64
 
-    /// Reads new entries of a partition, and claims abandoned ones about once a second, until shutdown. Returns when all
-    /// entries it read are handled.
+    /// Reads new entries of a partition, and claims abandoned ones about once a second, until shutdown. Returns when
+    /// all entries it read are handled.
     private func read(_ streams: [EntryHandler]) async {
         await withDiscardingTaskGroup { tasks in
             var lastClaim = ContinuousClock.now
@@ -215,8 +216,8 @@ package struct CommandConsumer: Service {
         return claimed
     }
 
-    /// Reads and handles one command after the other, until shutdown. After any failure it first reads the entries delivered
-    /// to this consumer and not finished.
+    /// Reads and handles one command after the other, until shutdown. After any failure it first reads the entries
+    /// delivered to this consumer and not finished.
     private func readInOrder(_ stream: EntryHandler) async {
         var hasUnfinished = true
         var failures = 0
@@ -245,7 +246,8 @@ package struct CommandConsumer: Service {
         }
     }
 
-    /// Every second it renews the entries that take long. No partition's renewal waits for another's: its server may be away.
+    /// Every second it renews the entries that take long. No partition's renewal waits for
+    /// another's: its server may be away.
     private func keepAlive(_ parts: [[EntryHandler]]) async {
         while !Task.isCancelled {
             let end = NIODeadline.now() + Self.renewalTime
@@ -316,7 +318,8 @@ package struct CommandConsumer: Service {
 
     private func pause(_ failures: Int) async {
         var generator = SystemRandomNumberGenerator()
-        // A partition's server may be away for seconds, and its successor be known at any moment: users wait for this read.
+        // A partition's server may be away for seconds, and its successor be known at any
+        // moment: users wait for this read.
         let backOff = BackOff(base: .milliseconds(100), ceiling: .milliseconds(400))
         let wait = backOff.delay(attempt: failures, using: &generator)
         await connection.eventLoop.pause(for: wait)

@@ -3,10 +3,10 @@ internal import SignalingProtocol
 internal import SignalingWire
 
 /// The metadata of a command on a stream. The entry has one field, `c`, with these packed: `v` (the envelope's version;
-/// absent for 1), `op`, `id`, `from` or `bridge` (the gateway or the sip-bridge that wants a reply; neither when none is
-/// wanted), `until`, then the command's own fields. Those may have the same names, so `until` always ends the envelope. A
-/// newer release may add fields before `until` that older ones may ignore; if they must not ignore them, it increases the
-/// version.
+/// absent for 1), `op`, `id`, `from` or `bridge` (the gateway or the sip-bridge that wants a reply; neither when
+/// none is wanted), `until`, then the command's own fields. Those may have the same names, so `until` always ends
+/// the envelope. A newer release may add fields before `until` that older ones may ignore; if they must not ignore
+/// them, it increases the version.
 ///
 /// Packed into one field because Redis, the reader's parser and every deletion process an entry field by field.
 struct CommandEnvelope: Equatable {

@@ -1,7 +1,8 @@
 internal import ServiceMetrics
 internal import SignalingProtocol
 
-/// What a service's command consumer counts. Created once, because looking a metric up per command costs more than counting.
+/// What a service's command consumer counts. Created once, because looking a metric up per
+/// command costs more than counting.
 struct CommandMetrics: Sendable {
     private struct Operation {
         let handled: Counter

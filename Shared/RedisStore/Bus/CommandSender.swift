@@ -7,10 +7,10 @@ package import SignalingWire
 
 /// Sends a gateway's commands to the services and matches the replies to them.
 ///
-/// A command is pending until its reply or its deadline. The deadline is set when the command is made and travels with it as
-/// Redis time, so a command that is delayed in this process, in a socket or on the stream has no effect after it. After an
-/// outage of Redis, unanswered commands are sent again with the same id; services recognise the id, so each takes effect
-/// once.
+/// A command is pending until its reply or its deadline. The deadline is set when the command is made and travels
+/// with it as Redis time, so a command that is delayed in this process, in a socket or on the stream has no effect
+/// after it. After an outage of Redis, unanswered commands are sent again with the same id; services recognise the
+/// id, so each takes effect once.
 ///
 /// The pending commands belong to the connection's event loop; every access checks that it runs there.
 package final class CommandSender: Sendable {
@@ -28,8 +28,8 @@ package final class CommandSender: Sendable {
         var until: RedisTime?
         /// Whether the XADD has been sent and not been answered yet.
         var isSending = false
-        /// The term of the stream's master (``MasterTerm/number``) in which the command was sent again because its reply may
-        /// have been lost.
+        /// The term of the stream's master (``MasterTerm/number``) in which the command was sent again
+        /// because its reply may have been lost.
         var repeatedIn: Int?
         let completion: (Result<[UInt8], SignalingError>) -> Void
     }
@@ -57,8 +57,8 @@ package final class CommandSender: Sendable {
     /// - Parameters:
     ///   - sender: the process on whose topic the replies arrive; its subscriber passes them to ``received(_:_:)``.
     ///   - maxPending: the largest number of unanswered commands; default 65,536. Further ones fail with `overloaded`.
-    ///   - level: the lowest level of the running processes; nil (the default) for this build's. Commands of a higher level fail with
-    ///     `cluster_level`: a process that does not know them might get them.
+    ///   - level: the lowest level of the running processes; nil (the default) for this build's. Commands of a higher
+    ///     level fail with `cluster_level`: a process that does not know them might get them.
     package init(
         sender: AskerID, connection: RedisCluster, logger: Logger, maxPending: Int = 65_536,
         level: (@Sendable () -> Int64)? = nil
@@ -76,8 +76,8 @@ package final class CommandSender: Sendable {
     package var pendingCount: Int { state.value.pending.count }
 
     /// Sends a command; on the loop only. The completion is called there once: with the reply, the service's error,
-    /// `timeout` up to 0.1 s after the deadline, `node_unreachable` when it is for one media node that is gone, or `unavailable`
-    /// or `overloaded`, in which case possibly before this returns.
+    /// `timeout` up to 0.1 s after the deadline, `node_unreachable` when it is for one media node that is gone, or
+    /// `unavailable` or `overloaded`, in which case possibly before this returns.
     /// - Parameters:
     ///   - id: the command's id, by which a repetition is recognised; nil for a new one. While a command with it is
     ///     pending, another fails with the reason `busy`.
@@ -89,7 +89,8 @@ package final class CommandSender: Sendable {
         send(command, as: id, by: .now() + TimeAmount(time), completion)
     }
 
-    /// Sends a command as ``send(_:within:_:)`` does, with a deadline that may have passed already; it is not sent then.
+    /// Sends a command as ``send(_:within:_:)`` does, with a deadline that may have
+    /// passed already; it is not sent then.
     /// - Parameter deadline: when the requester gives up, counted from its request.
     package func send<C: WireCommand>(
         _ command: C, as id: CommandID? = nil, by deadline: NIODeadline,
@@ -134,8 +135,8 @@ package final class CommandSender: Sendable {
             ?? KeySpace.commands(type(of: command).service, in: partition)
     }
 
-    /// A partition drawn among those whose master can be reached; among all while none can. What failed because a master has
-    /// become silent, which is not known yet, probably goes elsewhere when it is asked again.
+    /// A partition drawn among those whose master can be reached; among all while none can. What failed because a
+    /// master has become silent, which is not known yet, probably goes elsewhere when it is asked again.
     private func reachablePartition() -> BusPartition {
         let partitions = connection.bus.partitions
         guard partitions.count > 1 else { return partitions[0] }
@@ -150,18 +151,19 @@ package final class CommandSender: Sendable {
         guard level < needed else { return nil }
         return SignalingError(
             .failed, .clusterLevel,
-            "this needs all processes of the cluster at level \(needed), and one has \(level): an upgrade is not finished"
+            "this needs all processes of the cluster at level \(needed), and one has \(level): an upgrade is not "
+                + "finished"
         )
     }
 
-    /// Takes a reply from the sender's topic; on the loop only. A reply that is late or repeated, so that nothing waits for
-    /// it, is ignored.
+    /// Takes a reply from the sender's topic; on the loop only. A reply that is late or repeated, so that
+    /// nothing waits for it, is ignored.
     package func received(_ id: CommandID, _ outcome: Result<[UInt8], SignalingError>) {
         state.value.pending.removeValue(forKey: id)?.completion(outcome)
     }
 
-    /// Sends unanswered commands again, with the same ids; on the loop only. Call it when replies may have been lost because
-    /// the subscriber was disconnected. After a reconnect of the command connection it happens automatically.
+    /// Sends unanswered commands again, with the same ids; on the loop only. Call it when replies may have been lost
+    /// because the subscriber was disconnected. After a reconnect of the command connection it happens automatically.
     ///
     /// A command is sent again only once per command connection: its reply may be the very message that breaks the
     /// subscription, and would break it each time.
@@ -195,8 +197,8 @@ package final class CommandSender: Sendable {
     /// - Parameter evenIfFull: whether Redis has refused it at `maxmemory`, so that it must be appended as a vital one.
     private func post(_ id: CommandID, evenIfFull: Bool = false) {
         guard let entry = state.value.pending[id] else { return }
-        // Without Redis' time there is no deadline to send. This happens only before the first connection, which sends all
-        // pending commands.
+        // Without Redis' time there is no deadline to send. This happens only before the first connection,
+        // which sends all pending commands.
         guard let until = entry.until ?? connection.redisTime(at: entry.deadline, ofSlot: entry.slot) else { return }
         self.state.value.pending[id]?.until = until
         let term = connection.term(ofSlot: entry.slot)?.number
@@ -216,8 +218,8 @@ package final class CommandSender: Sendable {
             }
             switch error.code {
             case .closed, .timeout:
-                // The outcome is unknown: the command is sent again after the reconnect, unless its deadline has passed by
-                // then. Where another master has taken the slot over, that was before the loss was known.
+                // The outcome is unknown: the command is sent again after the reconnect, unless its deadline has passed
+                // by then. Where another master has taken the slot over, that was before the loss was known.
                 let now = self.connection.term(ofSlot: entry.slot)?.number
                 if let now, now != term { self.post(id) }
             case .outOfMemory where entry.isVital && !evenIfFull:

@@ -5,9 +5,10 @@ internal import NIOCore
 /// Acknowledges the handled entries of one stream in batches: the entries of one tick of the event loop share one XACK.
 /// Nothing waits for it, because an entry whose acknowledgement is lost is delivered again.
 ///
-/// The commands that the handlers left to be sent, and then the acknowledgements, are passed to the connection together,
-/// just before it writes. So an entry is never acknowledged unless its commands have been sent, even when the connection
-/// breaks. In a cluster, where a command goes to another server than the stream's, the entry is acknowledged after the answer.
+/// The commands that the handlers left to be sent, and then the acknowledgements, are passed to the connection
+/// together, just before it writes. So an entry is never acknowledged unless its commands have been sent, even when
+/// the connection breaks. In a cluster, where a command goes to another server than the stream's, the entry is
+/// acknowledged after the answer.
 ///
 /// The batch belongs to the connection's event loop; every access checks that it runs there.
 final class EntryAcknowledger: Sendable {

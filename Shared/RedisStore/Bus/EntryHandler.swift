@@ -18,14 +18,15 @@ struct EntryHandler: Sendable {
     let logger: Logger
     /// The number of deliveries after which an unfinished entry is set aside.
     let deliveryBound: Int
-    /// Recently handled commands, so that a redelivered one has no second effect in this process; nil where the handlers
-    /// recognise repetitions themselves.
+    /// Recently handled commands, so that a redelivered one has no second effect in this process; nil where the
+    /// handlers recognise repetitions themselves.
     var recent: RecentCommands?
     /// Acknowledges entries in batches; nil where each entry must be acknowledged before the next is handled.
     var acknowledger: EntryAcknowledger?
 
-    /// The delivery at which a command that this release does not know is refused. Before, it is left to other instances,
-    /// which may be of a newer release. The third delivery comes within 7 s, before the requester's deadline.
+    /// The delivery at which a command that this release does not know is refused. Before, it is left
+    /// to other instances, which may be of a newer release. The third delivery comes within 7 s,
+    /// before the requester's deadline.
     private static let unknownRefusedAt: Int64 = 3
 
     /// Identifies the entry in ``inFlight``.
@@ -83,7 +84,8 @@ struct EntryHandler: Sendable {
         /// Handled, or refused permanently.
         case done
         /// Stays pending and is delivered again.
-        /// - Parameter isToBlame: whether the command itself may be the cause; it is then set aside after some deliveries.
+        /// - Parameter isToBlame: whether the command itself may be the cause; it is then
+        ///   set aside after some deliveries.
         case again(isToBlame: Bool)
     }
 
@@ -101,12 +103,12 @@ struct EntryHandler: Sendable {
         // Any master counts, because a command may concern several.
         let isRedisLost = !group.connection.isWhole || group.connection.connectionCount != connections
         if error == .unavailable("redis"), isRedisLost { return .again(isToBlame: false) }
-        // A requester gets the error and decides whether to try again. Commands without a reply have only this service to
-        // retry them.
+        // A requester gets the error and decides whether to try again. Commands without a reply have
+        // only this service to retry them.
         guard isPosts else { return .done }
         switch error.reason {
-        // A store other than Redis is down. An error from Redis itself, which is connected here, may instead be caused by
-        // the command.
+        // A store other than Redis is down. An error from Redis itself, which is connected here, may
+        // instead be caused by the command.
         case .unavailable: return .again(isToBlame: error == .unavailable("redis"))
         case .overloaded, .memoryFull: return .again(isToBlame: false)
         case .timeout, .unknownOperation: return envelope.deadline == nil ? .again(isToBlame: true) : .done

@@ -2,9 +2,10 @@ package import ClusterState
 package import SignalingProtocol
 package import SignalingWire
 
-/// Commands that one service sends to another without expecting a reply. They stay on streams of their own until they are
-/// handled, however long the receiving service is down. Redis accepts them even at `maxmemory`, because they are
-/// consequences of something that has already happened. The connection must keep ``RedisFunctionLibrary/streams`` loaded.
+/// Commands that one service sends to another without expecting a reply. They stay on streams of their own until
+/// they are handled, however long the receiving service is down. Redis accepts them even at `maxmemory`, because
+/// they are consequences of something that has already happened. The connection must keep
+/// ``RedisFunctionLibrary/streams`` loaded.
 package enum PostedCommand {
     /// The Redis command that appends `command` to the receiving service's stream of posts.
     /// - Parameters:
@@ -20,8 +21,8 @@ package enum PostedCommand {
             .inSlot(partition.slot)
     }
 
-    /// The Redis command that appends `command` to the stream of one sip-bridge. Its reply is null when the bridge is gone:
-    /// a removed stream is not created again.
+    /// The Redis command that appends `command` to the stream of one sip-bridge. Its reply is null when the bridge is
+    /// gone: a removed stream is not created again.
     /// - Parameter id: as for ``command(on:for:id:deadline:)``.
     package static func command(for command: some WireCommand, id: CommandID, to bridge: BridgeID) -> RedisCommand {
         envelope(command, id, nil)

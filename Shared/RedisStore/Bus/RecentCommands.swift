@@ -2,8 +2,8 @@ internal import DequeModule
 internal import SignalingProtocol
 internal import Synchronization
 
-/// The ids of the commands that this process has handled recently. Makes a redelivered command take effect once when its
-/// effect exists only in this process, such as DTMF digits being sent to a telephone.
+/// The ids of the commands that this process has handled recently. Makes a redelivered command take effect once when
+/// its effect exists only in this process, such as DTMF digits being sent to a telephone.
 final class RecentCommands: Sendable {
     private struct State {
         var known: Set<CommandID> = []

@@ -3,7 +3,7 @@ internal import ServiceMetrics
 
 /// What the connections of this process to Redis count, and what it last knew of the servers.
 package struct RedisMetrics: Sendable {
-    /// Those of this process.
+    /// The metrics of this process.
     package static let shared = RedisMetrics()
 
     let connects = Counter(
@@ -42,7 +42,7 @@ package struct RedisMetrics: Sendable {
 
 /// The memory of Redis' masters, for processes that ask for it.
 package struct RedisMemoryMetrics: Sendable {
-    /// Those of this process.
+    /// The metrics of this process.
     package static let shared = RedisMemoryMetrics()
 
     private let used = GaugeMap(

@@ -17,9 +17,9 @@ internal import Synchronization
 /// ``stay(on:)`` while serving, ``leave(on:)`` at the end. The connections of the last three must keep
 /// ``RedisFunctionLibrary/instances`` loaded.
 ///
-/// In a cluster all of this is at one master. While that one is away and more than half of the masters answer, a process starts
-/// *on probation*: ``check(on:)`` and ``join(on:)`` return without having done their work, and ``stay(on:)`` does it as soon
-/// as that master answers. Otherwise no process could be replaced during such an outage.
+/// In a cluster all of this is at one master. While that one is away and more than half of the masters answer, a
+/// process starts *on probation*: ``check(on:)`` and ``join(on:)`` return without having done their work, and
+/// ``stay(on:)`` does it as soon as that master answers. Otherwise no process could be replaced during such an outage.
 package final class ClusterInstance: Sendable {
     /// The build's level and layout, and the pace of heartbeats. Only tests set other values than the defaults.
     package struct Terms: Sendable {
@@ -27,10 +27,11 @@ package final class ClusterInstance: Sendable {
         package var level = ClusterLevel.current
         /// The layout of Redis that the build needs; nil (the default) for that of the Redis' flavour.
         package var layout: RedisLayout?
-        /// For how long processes must have renewed their records without a pause before the level may rise: those that could
-        /// not, because Redis was away, are back by then.
+        /// For how long processes must have renewed their records without a pause before the level may rise: those that
+        /// could not, because Redis was away, are back by then.
         package var settling = RunningInstances.timeToLive
-        /// The time between heartbeats, varied at random by up to a quarter, so that processes started together spread out.
+        /// The time between heartbeats, varied at random by up to a quarter, so that
+        /// processes started together spread out.
         package var pause = Duration.seconds(5)
 
         package init() {}
@@ -74,20 +75,22 @@ package final class ClusterInstance: Sendable {
         state = Mutex(State(since: nil, clusterLevel: terms.level - 1, runningLevel: terms.level - 1))
     }
 
-    /// The lowest level of the running processes, as of the last heartbeat: only formats that a build of this level can read may
-    /// be written. Before the process has joined, one less than the build's own. Keeps its value while Redis does not answer, and
-    /// does not rise in the first 20 s after that, in which processes of a lower level may come back.
+    /// The lowest level of the running processes, as of the last heartbeat: only formats that a build of this
+    /// level can read may be written. Before the process has joined, one less than the build's own. Keeps its
+    /// value while Redis does not answer, and does not rise in the first 20 s after that, in which processes
+    /// of a lower level may come back.
     package var clusterLevel: Int64 { state.withLock { $0.clusterLevel } }
 
-    /// The lowest level of the processes that were registered at the last heartbeat. Unlike ``clusterLevel`` it rises at once, so that
-    /// it may be too high for the seconds in which processes come back after an outage: it decides only whether something is
-    /// sent that an older process refuses.
+    /// The lowest level of the processes that were registered at the last heartbeat. Unlike ``clusterLevel`` it rises
+    /// at once, so that it may be too high for the seconds in which processes come back after an outage: it decides
+    /// only whether something is sent that an older process refuses.
     package var runningLevel: Int64 { state.withLock { $0.runningLevel } }
 
     /// Whether the process has joined; until then it serves only ``isOnProbation``.
     package var hasJoined: Bool { state.withLock { $0.since != nil } }
 
-    /// Whether the process may serve without having been checked, because the master with the cluster's records is away.
+    /// Whether the process may serve without having been checked, because the master with
+    /// the cluster's records is away.
     package var isOnProbation: Bool { state.withLock { $0.isOnProbation } }
 
     /// What is missing of a process that is on probation, for `/readyz`; nil for others.
@@ -95,8 +98,8 @@ package final class ClusterInstance: Sendable {
         isOnProbation ? "the layout and the levels are not checked yet: their master is away" : nil
     }
 
-    /// Waits until Redis answers, then checks that the process may join. Writes nothing but the layout, where there is none.
-    /// Afterwards the process may be on probation.
+    /// Waits until Redis answers, then checks that the process may join. Writes nothing but the layout, where there is
+    /// none. Afterwards the process may be on probation.
     /// - Throws: ``ClusterRefusal``, or `CancellationError`.
     package func check(on eventLoop: any EventLoop) async throws {
         // Computes the buckets' tags, which takes some milliseconds, now rather than at the first login.
@@ -129,8 +132,8 @@ package final class ClusterInstance: Sendable {
         }
     }
 
-    /// Registers the process as running. If this lowers the cluster's level, returns only after the other processes have
-    /// learnt the new level. Returns at once on probation, which may also begin here.
+    /// Registers the process as running. If this lowers the cluster's level, returns only after the other processes
+    /// have learnt the new level. Returns at once on probation, which may also begin here.
     /// - Throws: ``ClusterRefusal``, or `CancellationError`.
     package func join(on redis: RedisFailover) async throws {
         guard !isOnProbation else { return }
@@ -144,7 +147,7 @@ package final class ClusterInstance: Sendable {
     private func beginProbation(_ away: RecordsAway) {
         state.withLock { $0.isOnProbation = true }
         logger.warning(
-            "the master with the layout and the levels is away: starting without them, and checking them when it is back",
+            "the master of the layout and levels is away: starting without them, and checking them when it is back",
             metadata: ["error": "\(away.cause)"])
     }
 
@@ -190,7 +193,8 @@ package final class ClusterInstance: Sendable {
         }
     }
 
-    /// Renews the process's heartbeat and learns the cluster's level, until cancelled. Before, a process on probation joins.
+    /// Renews the process's heartbeat and learns the cluster's level, until cancelled.
+    /// Before, a process on probation joins.
     /// - Throws: ``ClusterRefusal`` when a process on probation must not serve.
     package func stay(on redis: RedisFailover) async throws {
         if isOnProbation {
@@ -297,16 +301,16 @@ package final class ClusterInstance: Sendable {
         case .single:
             let transaction = [RedisCommand("MULTI")] + commands + [RedisCommand("EXEC")]
             answer = try await connection.answers(to: transaction).last?.array?.last
-        // Without a transaction, because commands of other slots could come in between. Two processes that start at the same
-        // moment and need different layouts may then write a mixture, and both are refused.
+        // Without a transaction, because commands of other slots could come in between. Two processes that start at the
+        // same moment and need different layouts may then write a mixture, and both are refused.
         case .cluster: answer = try await connection.answers(to: commands).last
         }
         guard let hash = answer, !hash.texts.isEmpty else { throw .unreadableAnswer }
         return hash
     }
 
-    /// Compares the layout's hash with the layout that the build needs. Nil when they are equal or the hash is empty; a hash that
-    /// cannot be parsed is refused.
+    /// Compares the layout's hash with the layout that the build needs. Nil when they are equal or the hash is empty; a
+    /// hash that cannot be parsed is refused.
     private func refusal(layout found: RedisValue) -> ClusterRefusal? {
         let words = found.texts
         guard !words.isEmpty else { return nil }
@@ -342,8 +346,9 @@ package final class ClusterInstance: Sendable {
     }
 
     /// Repeats a step while Redis does not answer.
-    /// - Parameter isAway: whether only the master of the cluster's records is away, which ends the attempts, unless the process is
-    ///   on probation already. A step waits for a failover before it fails, so this is asked after that time.
+    /// - Parameter isAway: whether only the master of the cluster's records is away, which ends the
+    ///   attempts, unless the process is on probation already. A step waits for a failover before it fails,
+    ///   so this is asked after that time.
     /// - Throws: ``RecordsAway``, `CancellationError`.
     private func untilAnswered<Value>(
         _ step: () async throws(SignalingError) -> Value, unless isAway: () async -> Bool

@@ -31,7 +31,8 @@ package enum RunningInstances {
         return instances.sorted { ($0.record.kind, $0.id) < ($1.record.kind, $1.id) }
     }
 
-    /// What to say when the keys in Redis are laid out otherwise than this program's settings say; nil when they are not.
+    /// What to say when the keys in Redis are laid out otherwise than this program's
+    /// settings say; nil when they are not.
     /// - Throws: `SignalingError` when Redis does not answer.
     package static func layoutProblem(_ connection: RedisCluster) async throws(SignalingError) -> String? {
         let found = try await connection.answer(to: RedisCommand("HGETALL", key: KeySpace.layout))
@@ -39,8 +40,8 @@ package enum RunningInstances {
         let needed = connection.bus.redis
         guard let layout = try? RedisLayout(hash: found), layout != needed else { return nil }
         return
-            "Redis holds data of the layout \(layout), and HELIOGRAPH_REDIS_URL says \(needed): correct `partitions` in the URL, or "
-            + "use an empty Redis"
+            "Redis holds data of the layout \(layout), and HELIOGRAPH_REDIS_URL says \(needed): correct `partitions` "
+            + "in the URL, or use an empty Redis"
     }
 
     /// The levels of the running processes.

@@ -37,7 +37,8 @@ package struct ClusterView: Sendable, Equatable {
     /// Reads the reply to CLUSTER NODES.
     /// - Parameters:
     ///   - asked: the server that replied; its host stands for an address without a host.
-    ///   - endpoints: the addresses in its reply to CLUSTER SLOTS, which are those for clients. Used for the servers that they fit.
+    ///   - endpoints: the addresses in its reply to CLUSTER SLOTS, which are those for clients. Used
+    ///     for the servers that they fit.
     /// - Throws: code `SHAPE`.
     init(nodes text: String, asked: NodeAddress, endpoints: Set<NodeAddress> = []) throws(RedisError) {
         for line in text.split(whereSeparator: \.isNewline) {

@@ -5,7 +5,8 @@ internal import SignalingProtocol
 extension RedisInspection {
     /// The oldest release of Redis with what is used of it.
     private static let leastRelease = [7, 0]
-    /// Where memory in use is worth a thought, as parts of the limit, and of the machine's memory where there is no limit.
+    /// Where memory in use is worth a thought, as parts of the limit, and of the machine's
+    /// memory where there is no limit.
     private static let (fullness, unlimitedFullness) = (0.75, 0.8)
     /// For how long, in milliseconds, a command or a change normally never waits.
     private static let patience: Int64 = 10_000
@@ -38,14 +39,14 @@ extension RedisInspection {
         } else if server.settings?["appendfsync"] == "no" {
             findings.append(
                 .advice(
-                    "\(address) leaves it to the system when its file reaches the disk (appendfsync no): set it to everysec, "
-                        + "or always, so that a power failure costs two seconds at most, or nothing"))
+                    "\(address) leaves it to the system when its file reaches the disk (appendfsync no): set it to "
+                        + "everysec, or always, so that a power failure costs two seconds at most, or nothing"))
         }
         for name in server.failedWrites {
             findings.append(
                 .wrong(
-                    "\(address) could not write its files (\(name)): look at its log; free its disk, or let it write to its "
-                        + "directory"))
+                    "\(address) could not write its files (\(name)): look at its log; free its disk, or let it write "
+                        + "to its directory"))
         }
         return findings + memoryCare(of: server)
     }
@@ -57,22 +58,25 @@ extension RedisInspection {
             if used > Double(system) * unlimitedFullness {
                 return [
                     .wrong(
-                        "\(server.address) uses \(server.memory >> 20) MiB of its machine's \(system >> 20) MiB and has no maxmemory: "
-                            + "the system will kill it; give it memory, or add masters, and set maxmemory")
+                        "\(server.address) uses \(server.memory >> 20) MiB of its machine's \(system >> 20) MiB and "
+                            + "has no maxmemory: the system will kill it; give it memory, or add masters, and set "
+                            + "maxmemory")
                 ]
             }
             return [
                 .advice(
-                    "\(server.address) has no maxmemory: when the machine's memory is used up, the system kills it instead of "
-                        + "messages being refused; set maxmemory to at most half of the machine's \(system >> 20) MiB")
+                    "\(server.address) has no maxmemory: when the machine's memory is used up, the system kills it "
+                        + "instead of messages being refused; set maxmemory to at most half of the machine's "
+                        + "\(system >> 20) MiB")
             ]
         }
         // Beyond `RedisInspection.fullness` the usual findings say it.
         guard used > Double(limit) * fullness, used <= Double(limit) * RedisInspection.fullest else { return [] }
         return [
             .advice(
-                "\(server.address) uses \(server.memory * 100 / limit) % of its maxmemory, \((limit - server.memory) >> 20) MiB are "
-                    + "left: raise maxmemory, or add masters and move slots to them, before messages are refused")
+                "\(server.address) uses \(server.memory * 100 / limit) % of its maxmemory, "
+                    + "\((limit - server.memory) >> 20) MiB are left: raise maxmemory, or add masters and move slots "
+                    + "to them, before messages are refused")
         ]
     }
 
@@ -85,10 +89,11 @@ extension RedisInspection {
             let service = work.service.rawValue
             return .wrong(
                 work.isMirror
-                    ? "\(service)'s copies in PostgreSQL are \(age / 1000) s behind: see whether a \(service) process runs and its "
-                        + "log says `could not copy changes`, and whether somebody locks its tables (pg_locks)"
-                    : "commands to \(service) have waited for \(age / 1000) s: start a \(service) process, or restart the one that "
-                        + "hangs (its log and /readyz tell)")
+                    ? "\(service)'s copies in PostgreSQL are \(age / 1000) s behind: see whether a \(service) process "
+                        + "runs and its log says `could not copy changes`, and whether somebody locks its tables "
+                        + "(pg_locks)"
+                    : "commands to \(service) have waited for \(age / 1000) s: start a \(service) process, or restart "
+                        + "the one that hangs (its log and /readyz tell)")
         }
     }
 }

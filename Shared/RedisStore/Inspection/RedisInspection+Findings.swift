@@ -3,8 +3,8 @@ extension RedisInspection {
     static let fullest = 0.9
     /// By how many bytes a replica may be behind its master: what it has not got is lost with the master.
     private static let tolerableLag: Int64 = 10 << 20
-    /// By how many milliseconds the servers' clocks may differ. A deadline or timer may be set by the clock of one server and read by
-    /// that of another, for example after a failover.
+    /// By how many milliseconds the servers' clocks may differ. A deadline or timer may be set by the clock of one
+    /// server and read by that of another, for example after a failover.
     static let tolerableClockDifference: Int64 = 500
     /// The fewest masters, or Sentinels, of which a majority is left when one dies.
     private static let fewestVoters = 3
@@ -32,14 +32,14 @@ extension RedisInspection {
         if let limit = server.memoryLimit, Double(server.memory) > Double(limit) * fullest {
             findings.append(
                 .wrong(
-                    "\(server.address) uses \(server.memory * 100 / limit) % of its maxmemory: when it is full, messages and logins "
-                        + "are refused; raise maxmemory, or add masters and move slots to them"))
+                    "\(server.address) uses \(server.memory * 100 / limit) % of its maxmemory: when it is full, "
+                        + "messages and logins are refused; raise maxmemory, or add masters and move slots to them"))
         }
         if server.memoryLimit != nil, server.evictionPolicy != "noeviction" {
             findings.append(
                 .wrong(
-                    "\(server.address) deletes data when it is full (maxmemory-policy \(server.evictionPolicy)): set it to "
-                        + "noeviction"))
+                    "\(server.address) deletes data when it is full (maxmemory-policy \(server.evictionPolicy)): set "
+                        + "it to noeviction"))
         }
         return findings
     }
@@ -48,7 +48,8 @@ extension RedisInspection {
         guard replica.isLinked else {
             return [
                 .wrong(
-                    "the replica \(replica.address) is not connected to its master \(master.address): look at its log, its network and masterauth"
+                    "the replica \(replica.address) is not connected to its master \(master.address): look at its log, "
+                        + "its network and masterauth"
                 )
             ]
         }
@@ -56,8 +57,8 @@ extension RedisInspection {
         guard lag > Self.tolerableLag else { return [] }
         return [
             .advice(
-                "the replica \(replica.address) is \(lag >> 20) MiB behind its master \(master.address): so much is lost if the "
-                    + "master fails now")
+                "the replica \(replica.address) is \(lag >> 20) MiB behind its master \(master.address): so much is "
+                    + "lost if the master fails now")
         ]
     }
 
@@ -70,8 +71,8 @@ extension RedisInspection {
         guard difference > Self.tolerableClockDifference else { return [] }
         return [
             .wrong(
-                "the clock of \(fast.0) is at least \(difference) ms ahead of that of \(slow.0): deadlines and timers are off by as "
-                    + "much; synchronise the clocks (NTP)")
+                "the clock of \(fast.0) is at least \(difference) ms ahead of that of \(slow.0): deadlines and timers "
+                    + "are off by as much; synchronise the clocks (NTP)")
         ]
     }
 
@@ -98,8 +99,8 @@ extension RedisInspection {
             let place = partitions.count == 1 ? "the bus" : "partition \(partition.number) of the bus"
             findings.append(
                 .advice(
-                    "\(entries.setAside) entries of \(place) were set aside because no instance could handle them: see the "
-                        + "keys dead:*"))
+                    "\(entries.setAside) entries of \(place) were set aside because no instance could handle them: see "
+                        + "the keys dead:*"))
         }
         return findings
     }
@@ -143,8 +144,8 @@ extension RedisInspection {
         if !uncovered.isEmpty {
             findings.append(
                 .wrong(
-                    "no master serves the slots \(SlotMap.text(of: uncovered)): start their master, or give the slots to another "
-                        + "(redis-cli --cluster fix)"))
+                    "no master serves the slots \(SlotMap.text(of: uncovered)): start their master, or give the slots "
+                        + "to another (redis-cli --cluster fix)"))
         }
         for server in servers {
             guard let own = server.view, own.distribution != view.distribution else { continue }

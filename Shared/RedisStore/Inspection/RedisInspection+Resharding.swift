@@ -1,7 +1,7 @@
 /// What makes moving slots slow or dangerous.
 package enum ReshardBounds {
-    /// The most entries of a partition's stream or timers. MIGRATE blocks both servers while it copies a key. Streams are trimmed
-    /// to about 100,000, and may keep a few more.
+    /// The most entries of a partition's stream or timers. MIGRATE blocks both servers while it copies a key. Streams
+    /// are trimmed to about 100,000, and may keep a few more.
     package static let entries: Int64 = 101_000
     /// The most members of a channel.
     package static let members: Int64 = 50_000
@@ -21,14 +21,14 @@ extension RedisInspection {
     private var bigKeys: [String] {
         partitions.flatMap { partition in
             (partition.entries?.big ?? [:]).sorted { $0.key < $1.key }.map { key, entries in
-                "\(key) has \(entries) entries: do not move slot \(partition.keySlot) before its service has worked them off, since "
-                    + "MIGRATE blocks both servers while it copies them"
+                "\(key) has \(entries) entries: do not move slot \(partition.keySlot) before its service has worked "
+                    + "them off, since MIGRATE blocks both servers while it copies them"
             }
         }
     }
 
-    /// The partitions whose keys are not where most of their users and channels are: their commands take another server than
-    /// the data that they change.
+    /// The partitions whose keys are not where most of their users and channels are: their commands take another server
+    /// than the data that they change.
     private var misplaced: [String] {
         guard let owners = view?.owners else { return [] }
         return partitions.compactMap { partition in
@@ -39,8 +39,8 @@ extension RedisInspection {
                 most.value > counts[holder, default: 0]
             else { return nil }
             return "partition \(partition.number) has its keys on \(name(of: holder)), but \(name(of: most.key)) has "
-                + "\(most.value) of its \(partition.range.count) slots \(SlotMap.text(of: [partition.range])): give slot "
-                + "\(partition.keySlot) to that master too"
+                + "\(most.value) of its \(partition.range.count) slots \(SlotMap.text(of: [partition.range])): give "
+                + "slot \(partition.keySlot) to that master too"
         }
     }
 }
@@ -50,7 +50,7 @@ extension BigChannel {
     package func line(in flavour: RedisFlavour) -> String {
         let condition = flavour == .cluster ? "" : "if Redis becomes a cluster, "
         return
-            "the channel \(channel) of \(app) has \(members) members: \(condition)do not move slot \(slot), since MIGRATE blocks "
-            + "both servers while it copies them"
+            "the channel \(channel) of \(app) has \(members) members: \(condition)do not move slot \(slot), since "
+            + "MIGRATE blocks both servers while it copies them"
     }
 }

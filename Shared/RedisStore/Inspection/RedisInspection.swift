@@ -10,7 +10,8 @@ package struct RedisInspection: Sendable, Equatable {
     }
 
     package let flavour: RedisFlavour
-    /// The servers that answer: in a cluster the masters in the order of their slots, otherwise the one master; then the replicas.
+    /// The servers that answer: in a cluster the masters in the order of their slots, otherwise the
+    /// one master; then the replicas.
     package internal(set) var servers: [ServerState] = []
     /// The Sentinels that answer.
     package internal(set) var sentinels: [SentinelState] = []

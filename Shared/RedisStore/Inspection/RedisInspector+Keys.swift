@@ -4,8 +4,8 @@ extension RedisInspector {
     /// The number of keys that a server looks at for one answer, which takes it about 1 ms.
     private static let page = 1000
 
-    /// Visits all keys of some masters that match a pattern, page by page. A server answers other requests in between; a key may occur
-    /// twice.
+    /// Visits all keys of some masters that match a pattern, page by page. A server answers other requests in
+    /// between; a key may occur twice.
     /// - Parameter visit: gets a connection to the master, and keys that it has.
     /// - Throws: when a master does not answer; what `visit` throws.
     func visitKeys(

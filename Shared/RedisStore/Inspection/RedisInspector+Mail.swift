@@ -35,7 +35,8 @@ package struct SavedMail: Equatable, Sendable {
         self.parts = parts
     }
 
-    /// The commands that put it back, in place of what is there. No session is left as the owner: none goes on after a restore.
+    /// The commands that put it back, in place of what is there. No session is left as the
+    /// owner: none goes on after a restore.
     package var restoring: [RedisCommand] {
         parts.map { part in
             RedisCommand(

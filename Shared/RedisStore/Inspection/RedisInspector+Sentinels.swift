@@ -1,7 +1,8 @@
 extension RedisInspector {
     /// Asks all Sentinels.
     /// - Returns: the master, then its replicas.
-    /// - Throws: code `FLAVOUR` when one is no Sentinel or does not know the master's name; or the last failure when none answers.
+    /// - Throws: code `FLAVOUR` when one is no Sentinel or does not know the master's name; or the
+    ///   last failure when none answers.
     func readSentinels(into inspection: inout RedisInspection) async throws(RedisError) -> [NodeAddress] {
         guard let name = configuration.masterName else { return [] }
         var survey = SentinelSurvey(name: name, sentinels: configuration.addresses)

@@ -16,8 +16,8 @@ package struct RedisInspector: Sendable {
 
     /// - Parameters:
     ///   - configuration: where Redis is; its time limits are not used.
-    ///   - now: the clock that servers' clocks are compared with, in milliseconds. By default one that is good for comparing them
-    ///     with each other only.
+    ///   - now: the clock that servers' clocks are compared with, in milliseconds. By default one that is good for
+    ///     comparing them with each other only.
     package init(
         configuration: RedisConfiguration, eventLoop: any EventLoop,
         now: @escaping @Sendable () -> Int64 = { Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000) }

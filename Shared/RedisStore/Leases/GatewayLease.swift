@@ -1,7 +1,8 @@
 package import SignalingProtocol
 package import SignalingWire
 
-/// What a gateway tells by its lease, and in the list that discovery reads: its public address and its number of clients.
+/// What a gateway tells by its lease, and in the list that discovery reads: its public
+/// address and its number of clients.
 package struct GatewayLease: Equatable, Sendable {
     /// An IPv4 address in dotted form.
     package var host: String

@@ -3,14 +3,15 @@ package import SignalingProtocol
 internal import SignalingWire
 
 /// The list by which media nodes show gateways that they live; library `heliograph_gateways`. A node lists itself every
-/// ``interval``; who has not for ``timeToLive`` is left out. The connection must keep ``RedisFunctionLibrary/leases`` loaded.
+/// ``interval``; who has not for ``timeToLive`` is left out. The connection must keep
+/// ``RedisFunctionLibrary/leases`` loaded.
 package struct MediaNodeList: Sendable {
     /// The time between two heartbeats.
     package static let interval = Duration.seconds(1)
     /// How long a node is listed after a heartbeat.
     package static let timeToLive = Duration.seconds(3)
-    /// How long the stream of a node's commands outlives its last heartbeat: a node that is cut off from Redis for a while finds
-    /// its commands again, and one that was killed leaves nothing behind.
+    /// How long the stream of a node's commands outlives its last heartbeat: a node that is cut off from Redis for a
+    /// while finds its commands again, and one that was killed leaves nothing behind.
     package static let streamKept = Duration.seconds(60)
     /// The largest number of nodes that ``living()`` returns.
     package static let most = 1000

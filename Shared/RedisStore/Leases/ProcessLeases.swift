@@ -4,18 +4,18 @@ internal import SignalingWire
 
 /// The leases by which processes of one kind show that they are alive; library `heliograph_gateways`.
 ///
-/// Every ``LeaseFleet/interval`` a process renews its leases, postpones their watcher's timers (``watch(_:at:after:)``) and lists
-/// itself (`announce`), for the first time before it holds anything. None of these waits for another, since they may be at
-/// different servers. When more than half of the leases have expired, the fleet's watcher acts: presence marks the gateway's
-/// sessions as detached since the last heartbeat; the invitation service ends a sip-bridge's calls. The connection must keep
-/// ``RedisFunctionLibrary/leases`` loaded.
+/// Every ``LeaseFleet/interval`` a process renews its leases, postpones their watcher's timers (``watch(_:at:after:)``)
+/// and lists itself (`announce`), for the first time before it holds anything. None of these waits for another, since
+/// they may be at different servers. When more than half of the leases have expired, the fleet's watcher acts: presence
+/// marks the gateway's sessions as detached since the last heartbeat; the invitation service ends a sip-bridge's calls.
+/// The connection must keep ``RedisFunctionLibrary/leases`` loaded.
 package struct ProcessLeases<Holder: LeaseHolder>: Sendable {
     /// How long the answers of servers are waited for that may be away while others are not.
     fileprivate static var patience: Duration { .seconds(2) }
     /// The same for the watcher, for whose answer other timers wait.
     private static var watcherPatience: Duration { .seconds(1) }
-    /// The field of a lease that tells how many the holder has. A lease without it is the only one of its holder, or that of an
-    /// earlier release, which renews only the first.
+    /// The field of a lease that tells how many the holder has. A lease without it is the only one of its holder, or
+    /// that of an earlier release, which renews only the first.
     private static var countField: String { "leases" }
 
     fileprivate let connection: RedisCluster
@@ -96,8 +96,8 @@ package struct ProcessLeases<Holder: LeaseHolder>: Sendable {
 
     // MARK: - The watcher
 
-    /// The command whose reply tells ``remaining(_:)`` of a holder's first lease, for a caller's pipeline. While that lease is
-    /// alive, a timer of the watcher is set that looks at all of them.
+    /// The command whose reply tells ``remaining(_:)`` of a holder's first lease, for a caller's pipeline. While that
+    /// lease is alive, a timer of the watcher is set that looks at all of them.
     package static func question(about holder: Holder) -> RedisCommand { question(at: Holder.fleet.lease(holder)) }
 
     fileprivate static func question(at key: String) -> RedisCommand { RedisCommand("PTTL", key: key) }
@@ -138,8 +138,8 @@ package struct ProcessLeases<Holder: LeaseHolder>: Sendable {
             lease: .expired(lastHeartbeat: RedisTime(milliseconds: heartbeat)), count: count, now: now)
     }
 
-    /// Forgets a lost holder; called by the watcher when it has dealt with everything that the process held. A lease that is
-    /// alive again stays; its holder lists itself again at its next heartbeat.
+    /// Forgets a lost holder; called by the watcher when it has dealt with everything that the process held. A lease
+    /// that is alive again stays; its holder lists itself again at its next heartbeat.
     /// - Returns: the numbers of the leases of which this call has removed what was left; no two calls remove the same.
     /// - Throws: `RedisError`.
     package func forget(_ holder: Holder) async throws(RedisError) -> Set<Int> {
@@ -166,8 +166,8 @@ extension ProcessLeases<GatewayID> {
 
     /// Renews or creates one of a gateway's leases.
     /// - Parameter isDraining: whether the gateway is about to end.
-    /// - Returns: whether the lease existed. At the first heartbeat it does not. Later, false means that the watcher may
-    ///   have acted or that Redis has lost its data: the gateway must then report its sessions again.
+    /// - Returns: whether the lease existed. At the first heartbeat it does not. Later, false means that the watcher
+    ///   may have acted or that Redis has lost its data: the gateway must then report its sessions again.
     /// - Throws: `RedisError`.
     package func renew(
         _ gateway: GatewayID, _ lease: GatewayLease, at place: LeasePlace, isDraining: Bool = false
@@ -186,9 +186,9 @@ extension ProcessLeases<GatewayID> {
         try await announce(gateway, record)
     }
 
-    /// Some of the gateways that are alive and do not drain, drawn at random: up to ``sampleSize``, so that what a call costs
-    /// does not grow with the cluster. A gateway whose record cannot be parsed, for instance during an upgrade that changes
-    /// the format, is omitted.
+    /// Some of the gateways that are alive and do not drain, drawn at random: up to ``sampleSize``, so that what a call
+    /// costs does not grow with the cluster. A gateway whose record cannot be parsed, for instance during an upgrade
+    /// that changes the format, is omitted.
     /// - Throws: `RedisError`.
     package func sample() async throws(RedisError) -> [LiveGateway] {
         let fleet = GatewayID.fleet
@@ -252,8 +252,8 @@ extension ProcessLeases<GatewayID> {
 extension ProcessLeases<BridgeID> {
     /// Renews or creates a sip-bridge's lease.
     /// - Parameter isDraining: whether the bridge takes no further calls and is about to end.
-    /// - Returns: whether the lease existed. At the first heartbeat it does not. Later, false means that the watcher may
-    ///   have acted or that Redis has lost its data: the bridge must then give up its calls.
+    /// - Returns: whether the lease existed. At the first heartbeat it does not. Later, false means that the watcher
+    ///   may have acted or that Redis has lost its data: the bridge must then give up its calls.
     /// - Throws: `RedisError`.
     package func renew(_ bridge: BridgeID, isDraining: Bool = false) async throws(RedisError) -> Bool {
         try await renew(bridge, at: only(bridge)) { $0.put("draining", isDraining) }

@@ -2,8 +2,8 @@ package import ClusterState
 
 /// Maps functions' plain names to the encoded start of their calls, with the digest that the names have on the server.
 ///
-/// Looked up for every call. A dictionary would hash the whole name each time, which takes longer than the rest of encoding
-/// a call.
+/// Looked up for every call. A dictionary would hash the whole name each time, which takes longer
+/// than the rest of encoding a call.
 package struct FunctionNames {
     private static let slotCount = 128
     /// A small hash table: the names of each slot with the encoded first words of their calls; mostly one name or none.
@@ -37,8 +37,8 @@ package struct FunctionNames {
 }
 
 extension RedisFunctionLibrary {
-    /// The command that loads the library. The server refuses a versioned library that it has already, without parsing the
-    /// source; see ``RedisError/isLibraryThere``.
+    /// The command that loads the library. The server refuses a versioned library that it has already, without parsing
+    /// the source; see ``RedisError/isLibraryThere``.
     var load: RedisCommand {
         suffix.isEmpty
             ? RedisCommand("FUNCTION", "LOAD", "REPLACE", .bytes(source))

@@ -6,9 +6,10 @@ internal import SignalingProtocol
 /// Deletes the libraries of Redis Functions that no process uses any more: each release brings new ones, see
 /// ``RedisFunctionLibrary``.
 ///
-/// Every hour, each connection records the names of its libraries in a sorted set, scored by the time (ms, Redis' clock),
-/// and deletes the libraries of its server that no connection has recorded for seven days. Deleting one too many does no harm: a
-/// connection whose library is missing loads it again. A cluster has one such set for all its masters.
+/// Every hour, each connection records the names of its libraries in a sorted set, scored by the time (ms,
+/// Redis' clock), and deletes the libraries of its server that no connection has recorded for seven days.
+/// Deleting one too many does no harm: a connection whose library is missing loads it again. A cluster has
+/// one such set for all its masters.
 ///
 /// Use it on the connection's event loop only.
 final class LibraryUpkeep {
@@ -20,7 +21,8 @@ final class LibraryUpkeep {
         var found: [String]
         /// Libraries to delete.
         var stale: [String]
-        /// Names to be removed from the record, after every master has had another seven days to delete these libraries.
+        /// Names to be removed from the record, after every master has had another seven
+        /// days to delete these libraries.
         var gone: [String]
     }
 
@@ -78,8 +80,8 @@ final class LibraryUpkeep {
             naming.append(.string(name))
         }
         send(naming) { [self] result in
-            // When nothing can be recorded, for example at `maxmemory`, other connections may have failed too, so nothing is
-            // deleted.
+            // When nothing can be recorded, for example at `maxmemory`, other connections may have
+            // failed too, so nothing is deleted.
             guard case .success = result else { return failed() }
             for name in plan.stale {
                 connection.send(RedisCommand("FUNCTION", "DELETE", .string(name))) { [logger] result in

@@ -11,8 +11,8 @@ package enum MirrorStream {
     /// The one field of an entry: a packed change.
     private static let field = "r"
 
-    /// The command that appends a change to the stream. It succeeds even when Redis is at `maxmemory`, because the change
-    /// itself has already been made. The connection must keep ``RedisFunctionLibrary/streams`` loaded.
+    /// The command that appends a change to the stream. It succeeds even when Redis is at `maxmemory`, because the
+    /// change itself has already been made. The connection must keep ``RedisFunctionLibrary/streams`` loaded.
     /// - Parameter partition: the one that is responsible for what has changed.
     package static func recording(
         _ change: some FieldCodable, for service: ServiceName, in partition: BusPartition
@@ -51,8 +51,8 @@ package struct MirrorConsumer: Service {
     /// - Parameters:
     ///   - instance: the process's name, unique among the service's instances.
     ///   - connection: for acknowledgements and claims; a ``BlockingReader`` of its own reads.
-    ///   - handler: copies at most 500 changes. When it throws, the same changes are passed to it again after a pause, so it
-    ///     must itself skip a change that can never be copied.
+    ///   - handler: copies at most 500 changes. When it throws, the same changes are passed to it again after a pause,
+    ///     so it must itself skip a change that can never be copied.
     package init(
         service: ServiceName, instance: String, connection: RedisCluster, logger: Logger,
         handler: @escaping @Sendable ([FieldReader]) async throws -> Void
@@ -75,8 +75,8 @@ package struct MirrorConsumer: Service {
 
     /// The largest batch.
     private static let batchSize = 500
-    /// The pause after a batch that was not full, so that the next statement copies several changes: a statement for many
-    /// costs little more than one for a single change.
+    /// The pause after a batch that was not full, so that the next statement copies several changes: a statement for
+    /// many costs little more than one for a single change.
     private static let batchPause = Duration.milliseconds(500)
 
     /// Runs until graceful shutdown or cancellation. After an error of Redis or of the handler it tries again.

@@ -12,9 +12,9 @@ package struct FoundRoute: Hashable, Sendable {
 
 /// A search through buckets for the routes of one gateway, in pages of commands that are sent together.
 ///
-/// It finds every route that is there from the first page to the last, and may find one twice. Whether it finds a route that
-/// is added or removed meanwhile is open. The buckets of masters that are away, and those without an answer, are left out, so
-/// that the others do not wait for them (``missed``).
+/// It finds every route that is there from the first page to the last, and may find one twice. Whether it finds a route
+/// that is added or removed meanwhile is open. The buckets of masters that are away, and those without an answer, are
+/// left out, so that the others do not wait for them (``missed``).
 package struct RouteScan: Sendable {
     /// The number of commands in a page.
     package static let page = 128

@@ -14,9 +14,9 @@ package struct DueTimer: Sendable, Equatable {
 
 /// A service's timers of one partition, stored in Redis so that they outlive the process that set them.
 ///
-/// A claim hides a timer for a limited time (the lease); if the claimant dies, another process claims the timer after that.
-/// So a timer may fire twice, or when there is nothing left to do: handlers must check the state before they act. The
-/// connection must keep ``RedisFunctionLibrary/timers`` loaded.
+/// A claim hides a timer for a limited time (the lease); if the claimant dies, another process claims the timer after
+/// that. So a timer may fire twice, or when there is nothing left to do: handlers must check the state before they act.
+/// The connection must keep ``RedisFunctionLibrary/timers`` loaded.
 package struct DueTimers: Sendable {
     private let connection: RedisCluster
     private let key: String
@@ -75,9 +75,10 @@ package struct DueTimers: Sendable {
 
     /// Claims and handles timers until shutdown or cancellation; handlers that are running then are finished.
     ///
-    /// Checks for due timers every second, and also when a timer is due that this process has set or has seen at its last
-    /// check. So a timer that another process has set may fire up to a second late. The timers of one claim are handled
-    /// concurrently, on the connection's event loop. A timer whose handler throws fires again when its lease ends.
+    /// Checks for due timers every second, and also when a timer is due that this process has set or has
+    /// seen at its last check. So a timer that another process has set may fire up to a second late. The
+    /// timers of one claim are handled concurrently, on the connection's event loop. A timer whose handler
+    /// throws fires again when its lease ends.
     /// - Parameters:
     ///   - interval: the shortest time between two checks; default 250 ms.
     ///   - lease: how long a handler may take before another process may claim the timer; default 10 s.

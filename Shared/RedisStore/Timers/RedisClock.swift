@@ -1,12 +1,12 @@
 package import SignalingProtocol
 internal import Synchronization
 
-/// An estimate of Redis' clock: the time it last told, advanced by this process's monotonic clock. The estimate is behind
-/// Redis' clock by at most the round trip of TIME, and ahead by no more than the drift between the two clocks: a deadline
-/// derived from it comes too early rather than too late.
+/// An estimate of Redis' clock: the time it last told, advanced by this process's monotonic clock. The estimate is
+/// behind Redis' clock by at most the round trip of TIME, and ahead by no more than the drift between the two clocks: a
+/// deadline derived from it comes too early rather than too late.
 ///
-/// When Redis' clock is set, the estimate follows at the next reply to TIME. Until then, deadlines computed before the step
-/// are wrong by the step: after a step forward they expire early, after a step back late.
+/// When Redis' clock is set, the estimate follows at the next reply to TIME. Until then, deadlines computed before the
+/// step are wrong by the step: after a step forward they expire early, after a step back late.
 package final class RedisClock: Sendable {
     private static let start = ContinuousClock.now
 
@@ -17,9 +17,9 @@ package final class RedisClock: Sendable {
 
     /// Takes a reply to TIME.
     ///
-    /// Redis read its clock at some moment between request and reply, which bounds the offset on both sides. A known offset
-    /// below the upper bound is kept, and raised to the lower bound if it was less. So a reply that was read late, because
-    /// this process was suspended, does not make the estimate worse.
+    /// Redis read its clock at some moment between request and reply, which bounds the offset on both sides. A known
+    /// offset below the upper bound is kept, and raised to the lower bound if it was less. So a reply that was read
+    /// late, because this process was suspended, does not make the estimate worse.
     /// - Parameter asked: when the request was sent; nil for just now.
     func set(
         _ reply: RedisValue, askedAt asked: ContinuousClock.Instant? = nil,

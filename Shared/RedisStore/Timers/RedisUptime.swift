@@ -4,8 +4,8 @@ import ServiceLifecycle
 internal import ServiceMetrics
 package import SignalingProtocol
 
-/// Asks each master of Redis for its time every second, to know since when it has been answering this process without a gap
-/// (see ``UptimeTracker``). For services that decide whether a lease or a session has expired.
+/// Asks each master of Redis for its time every second, to know since when it has been answering this process without a
+/// gap (see ``UptimeTracker``). For services that decide whether a lease or a session has expired.
 package final class RedisUptime: Service {
     private let connection: RedisCluster
     /// By the master's address. Belongs to the connection's event loop.
@@ -17,8 +17,8 @@ package final class RedisUptime: Service {
         trackers = .makeBoxSendingValue([:], eventLoop: connection.eventLoop)
     }
 
-    /// Since when the master that owns a slot has been answering as such without a gap, by its own clock; nil while that is
-    /// unknown.
+    /// Since when the master that owns a slot has been answering as such without a gap, by its own
+    /// clock; nil while that is unknown.
     package func since(ofSlot slot: UInt16) async -> RedisTime? {
         await connection.read { self.known(slot) }
     }
@@ -28,8 +28,8 @@ package final class RedisUptime: Service {
         return trackers.value[term.address]?.since(local: .now, term: term.number)
     }
 
-    /// Waits until all masters have been answering without a gap for a time span, in which others have been able to write
-    /// again what Redis had lost.
+    /// Waits until all masters have been answering without a gap for a time span, in which others have been able to
+    /// write again what Redis had lost.
     /// - Parameters:
     ///   - span: measured by each master's clock.
     ///   - renew: called every second during the wait; an error that it throws ends the wait.

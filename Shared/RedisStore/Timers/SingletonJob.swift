@@ -15,8 +15,8 @@ package struct SingletonJob: Service {
     /// - Parameters:
     ///   - name: the job's name, unique among all services.
     ///   - period: the time from the start of one round to the next, and the time to live of the lock.
-    ///   - round: does the work of one round. It must call `renew` more often than every `period`; that throws when another
-    ///     process has taken over. Errors thrown by `round` are logged.
+    ///   - round: does the work of one round. It must call `renew` more often than every `period`; that throws when
+    ///     another process has taken over. Errors thrown by `round` are logged.
     package init(
         _ name: String, every period: Duration, connection: RedisCluster, logger: Logger,
         round: @escaping @Sendable (_ renew: @Sendable () async throws -> Void) async throws -> Void

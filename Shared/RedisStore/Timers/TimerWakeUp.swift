@@ -4,8 +4,8 @@ internal import ServiceLifecycle
 internal import SignalingProtocol
 internal import Synchronization
 
-/// Decides when a process next checks its service's timers: at the next tick, or earlier when it knows of a timer that is
-/// due before that.
+/// Decides when a process next checks its service's timers: at the next tick, or earlier when it knows of a
+/// timer that is due before that.
 final class TimerWakeUp: Sendable {
     private struct State {
         /// The time of the earliest timer found by the last check.
@@ -18,8 +18,8 @@ final class TimerWakeUp: Sendable {
         var due: RedisTime? { [found, setSince].compactMap(\.self).min() }
     }
 
-    /// How long after a timer's time the process checks. The command that set the timer must have arrived, and timers due
-    /// slightly later are claimed with it.
+    /// How long after a timer's time the process checks. The command that set the timer must have arrived, and timers
+    /// due slightly later are claimed with it.
     private static let slack = Duration.milliseconds(10)
 
     private let clock = RedisClock()

@@ -6,7 +6,8 @@
 
 /// Reads settings named `HELIOGRAPH_...` and collects their problems, to report all of them together.
 ///
-/// An empty value counts as not set: `NAME=${NAME:-}` in a container definition produces one for a variable that is not set.
+/// An empty value counts as not set: `NAME=${NAME:-}` in a container definition produces one
+/// for a variable that is not set.
 package struct EnvironmentReader: Sendable {
     /// The prefix of all names.
     package static let prefix = "HELIOGRAPH_"
@@ -43,8 +44,9 @@ package struct EnvironmentReader: Sendable {
         value(name, form: "text", standard: standard, meaning) { $0 }
     }
 
-    /// Reads a secret: the value of the variable, or the only line of the file that the variable with `_FILE` at the end of its name
-    /// gives; `standard` when neither is set. Both at once, and a file that cannot be read, are problems.
+    /// Reads a secret: the value of the variable, or the only line of the file that the variable with
+    /// `_FILE` at the end of its name gives; `standard` when neither is set. Both at once, and a file
+    /// that cannot be read, are problems.
     /// - Parameter name: the name without the prefix and without `_FILE`.
     package mutating func secret(_ name: String, default standard: String, _ meaning: String = "") -> String {
         let value = optional(name, standard: standard, meaning)

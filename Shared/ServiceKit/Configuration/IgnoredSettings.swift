@@ -1,8 +1,9 @@
 /// Environment variables named `HELIOGRAPH_...` that a process ignores with a warning.
 ///
 /// An unknown name does not stop a process: an older release must start with the settings of a newer one, or going back
-/// would be impossible. The same holds for variables that Kubernetes sets in every container for the services of its namespace: a service
-/// named `heliograph-gateway` sets `HELIOGRAPH_GATEWAY_PORT` to `tcp://10.0.0.1:8443`, which is also the name of a setting.
+/// would be impossible. The same holds for variables that Kubernetes sets in every container for the services of
+/// its namespace: a service named `heliograph-gateway` sets `HELIOGRAPH_GATEWAY_PORT` to `tcp://10.0.0.1:8443`,
+/// which is also the name of a setting.
 package struct IgnoredSettings: Equatable, Sendable {
     /// A name that is not a setting of this process.
     package struct Unknown: Equatable, Sendable {
@@ -50,8 +51,9 @@ package struct IgnoredSettings: Equatable, Sendable {
     }
 
     /// Whether a variable is one that Kubernetes, or Docker's old links, set for a service: `X_SERVICE_HOST`,
-    /// `X_SERVICE_PORT`, `X_SERVICE_PORT_NAME`, `X_PORT_80_TCP...`, and `X_PORT` with a value such as `tcp://10.0.0.1:80`.
-    /// A setting `..._PORT` takes a number, so its value never looks like this; no setting has a name of the other forms.
+    /// `X_SERVICE_PORT`, `X_SERVICE_PORT_NAME`, `X_PORT_80_TCP...`, and `X_PORT` with a value such as
+    /// `tcp://10.0.0.1:80`. A setting `..._PORT` takes a number, so its value never looks like this; no setting
+    /// has a name of the other forms.
     static func isServiceLink(_ name: String, _ value: String) -> Bool {
         if name.hasSuffix("_PORT"), value.wholeMatch(of: #/(?:tcp|udp|sctp)://[^/\s]+:[0-9]+/#) != nil { return true }
         return [

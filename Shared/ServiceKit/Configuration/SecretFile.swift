@@ -17,7 +17,8 @@ package enum SecretFile {
     }
 
     /// Reads the file's only line, without the line break at its end.
-    /// - Throws: when the file cannot be read, is not a regular file, is larger than ``bound``, or is not one line of UTF-8 text.
+    /// - Throws: when the file cannot be read, is not a regular file, is larger than ``bound``, or
+    ///   is not one line of UTF-8 text.
     package static func read(_ path: String) throws(Problem) -> String {
         var bytes = try contents(path)
         if bytes.last == 0x0A { bytes.removeLast() }

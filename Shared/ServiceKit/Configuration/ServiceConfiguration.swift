@@ -5,12 +5,13 @@ internal import SignalingProtocol
 package struct ServiceConfiguration: Sendable {
     /// The service's name, such as `presence`.
     package var service: String
-    /// The name of this process among the service's instances: names its stream consumer and appears in logs and `/healthz`.
+    /// The name of this process among the service's instances: names its stream consumer and
+    /// appears in logs and `/healthz`.
     package var instance: String
     /// Redis' URL, such as `redis://`, with its password: never logged.
     package var redisURL: String
-    /// How many of Redis' replicas must have a message to a user, a change of a call or the end of a session before it is
-    /// acknowledged: 0 for none, at most 16.
+    /// How many of Redis' replicas must have a message to a user, a change of a call or the end of a session before it
+    /// is acknowledged: 0 for none, at most 16.
     package var redisReplicas: Int
     /// PostgreSQL's URL, with its password: never logged.
     package var postgresURL: String

@@ -1,7 +1,7 @@
 /// The URLs of Redis and PostgreSQL, whose passwords may be settings of their own.
 ///
-/// `HELIOGRAPH_REDIS_PASSWORD` and `HELIOGRAPH_POSTGRES_PASSWORD` are used with the URL's user; the URL then contains none. Each of
-/// the four settings may be in a file instead (``EnvironmentReader/secret(_:default:_:)``).
+/// `HELIOGRAPH_REDIS_PASSWORD` and `HELIOGRAPH_POSTGRES_PASSWORD` are used with the URL's user; the URL then contains
+/// none. Each of the four settings may be in a file instead (``EnvironmentReader/secret(_:default:_:)``).
 package enum StoreURL {
     /// Where Redis is by default.
     package static let standardRedis = "redis://127.0.0.1:6379"

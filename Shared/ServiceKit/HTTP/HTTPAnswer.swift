@@ -8,7 +8,8 @@ package struct HTTPAnswer: Equatable, Sendable {
     package var contentType: String
     /// The body; not sent in the answer to a HEAD request.
     package var body: [UInt8]
-    /// Further headers, sent before `Content-Type`, `Content-Length` and `Connection`, which ``HTTPResponderHandler`` adds.
+    /// Further headers, sent before `Content-Type`, `Content-Length` and `Connection`, which
+    /// ``HTTPResponderHandler`` adds.
     package var headers: HTTPHeaders
 
     package init(

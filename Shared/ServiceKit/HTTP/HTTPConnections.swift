@@ -22,8 +22,8 @@ final class HTTPConnections: Sendable {
         self.bound = bound
     }
 
-    /// Adds a new connection, and removes it when it closes. Returns false when there are too many or ``closeAll()`` was
-    /// called.
+    /// Adds a new connection, and removes it when it closes. Returns false when there are too
+    /// many or ``closeAll()`` was called.
     func admit(_ channel: any Channel) -> Bool {
         let id = ObjectIdentifier(channel)
         let isAdmitted = state.withLock { state in

@@ -11,10 +11,11 @@ package final class HTTPResponderHandler: ChannelInboundHandler, RemovableChanne
 
     /// When the connection is closed.
     package enum Persistence: Sendable {
-        /// After as many requests as the client wants. Needs NIO's pipelining assistance, so that requests arrive one at a
-        /// time.
+        /// After as many requests as the client wants. Needs NIO's pipelining assistance, so that
+        /// requests arrive one at a time.
         case asRequested
-        /// After one request; also closed, answered or not, if this handler is still in the pipeline after the given time.
+        /// After one request; also closed, answered or not, if this handler is still in the
+        /// pipeline after the given time.
         case oneRequest(within: Duration)
     }
 

@@ -5,7 +5,8 @@ internal import ServiceLifecycle
 package struct PeriodicTask: Sendable {
     /// The pause after each round, whether it succeeded or not.
     private let pause: Duration
-    /// The range from which a factor of the pause is drawn each time, so that processes do not all work at the same moment.
+    /// The range from which a factor of the pause is drawn each time, so that processes do
+    /// not all work at the same moment.
     private let jitter: ClosedRange<Double>
     /// Logged when a round fails.
     private let complaint: Logger.Message

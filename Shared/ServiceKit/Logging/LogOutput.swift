@@ -10,8 +10,8 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// Writes log lines, each as a whole, in their order, on a thread of its own: whoever reads them may be slow, and event loops must
-/// not wait for that.
+/// Writes log lines, each as a whole, in their order, on a thread of its own: whoever reads them may be slow, and
+/// event loops must not wait for that.
 final class LogOutput: Sendable {
     /// The bytes of lines that may wait; later lines are dropped until there is room.
     static let standardBound = 4 << 20

@@ -4,8 +4,8 @@
     internal import Darwin
 #endif
 
-/// The system's time of day, for what clients and the servers of apps compare with their own: the expiry of tokens and the
-/// time of messages. Everything else goes by Redis' clock or the local one.
+/// The system's time of day, for what clients and the servers of apps compare with their own: the expiry of tokens and
+/// the time of messages. Everything else goes by Redis' clock or the local one.
 package enum WallClock {
     /// Seconds since 1970.
     package static var seconds: Int64 {

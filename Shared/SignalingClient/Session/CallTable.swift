@@ -4,7 +4,8 @@ internal import SignalingWire
 
 /// The calls without an answer: kept across reconnects, sent in order, each completed once.
 struct CallTable {
-    /// The largest number of calls that wait for answers on one connection. Gateways disconnect a client at twice as many.
+    /// The largest number of calls that wait for answers on one connection. Gateways
+    /// disconnect a client at twice as many.
     static let flightBound = 512
     /// Messages per second while a backlog is being sent; the gateway's limit is 60.
     static let pace = 55.0

@@ -31,7 +31,8 @@ struct ChannelMembership {
     }
 
     /// Records that the session was resumed.
-    /// - Returns: whether all events missed meanwhile are delivered, and the channel that the session has lost meanwhile.
+    /// - Returns: whether all events missed meanwhile are delivered, and the channel that
+    ///   the session has lost meanwhile.
     mutating func resumed(in there: String?, complete: Bool) -> (complete: Bool, lost: String?) {
         guard let channel else { return (true, nil) }
         guard let there else { return (true, left()) }

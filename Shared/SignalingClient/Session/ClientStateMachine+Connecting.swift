@@ -26,7 +26,8 @@ extension ClientStateMachine {
         return connectSomewhere(now: now)
     }
 
-    /// The channel at whose gateways the client wants to be: the one that it is in, or else the one that it is said to join.
+    /// The channel at whose gateways the client wants to be: the one that it is in, or else
+    /// the one that it is said to join.
     private var gatheringChannel: String? { membership.channel ?? configuration.channel }
 
     private mutating func connectSomewhere(now: Int64) -> [Action] {

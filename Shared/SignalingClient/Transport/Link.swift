@@ -1,7 +1,8 @@
 internal import NIOCore
 internal import NIOWebSocket
 
-/// One WebSocket connection to a gateway. Bound to its event loop: created, used and called back there, and not Sendable.
+/// One WebSocket connection to a gateway. Bound to its event loop: created, used and
+/// called back there, and not Sendable.
 final class Link: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame

@@ -53,7 +53,8 @@ package struct LinkBootstrap: Sendable {
 
     private static func isAddress(_ host: String) -> Bool { (try? SocketAddress(ipAddress: host, port: 0)) != nil }
 
-    /// Adds the handlers of the WebSocket upgrade. NIO's typed upgrade would be shorter, but requires iOS 16 and macOS 13.
+    /// Adds the handlers of the WebSocket upgrade. NIO's typed upgrade would be shorter,
+    /// but requires iOS 16 and macOS 13.
     private func upgrade(
         _ channel: any Channel, _ endpoint: GatewayEndpoint, _ makeLink: @escaping @Sendable () -> Link?,
         _ upgraded: EventLoopPromise<Void>
@@ -93,7 +94,8 @@ package struct LinkBootstrap: Sendable {
     private struct NotWanted: Error {}
 }
 
-/// Requests WebSocket on a new connection. Leaves the pipeline when the gateway agrees; otherwise closes the connection.
+/// Requests WebSocket on a new connection. Leaves the pipeline when the gateway agrees;
+/// otherwise closes the connection.
 private final class UpgradeRequest: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart

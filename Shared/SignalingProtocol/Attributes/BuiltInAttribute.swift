@@ -16,7 +16,8 @@ package enum BuiltInAttribute {
         case autoUpdateNumber = "_auto_update_num"
         /// The number of joins so far; set by the system.
         case totalMemberNumber = "_total_member_num"
-        /// 0: off (default); n: `_total_member_num` is announced at most every n seconds, if `_auto_update_num` is on too.
+        /// 0: off (default); n: `_total_member_num` is announced at most every n seconds,
+        /// if `_auto_update_num` is on too.
         case autoUpdateTotal = "_auto_update_total_num"
         /// The largest number of messages per second in the channel; default 200.
         case sendLimit = "_sendmsg_limit"

@@ -84,8 +84,8 @@ package struct LeaveChannel: ServiceCommand {
 
 /// The outcome of a ``LeaveChannel``.
 package struct ChannelLeft: Equatable, Sendable {
-    /// The sequence number of the channel's last event up to the leave: what was published before is to be shown to the leaver.
-    /// Nil when the account was not a member by this session, and from an earlier release.
+    /// The sequence number of the channel's last event up to the leave: what was published before is to be shown to the
+    /// leaver. Nil when the account was not a member by this session, and from an earlier release.
     package var sequence: Int64?
 
     package init(sequence: Int64? = nil) { self.sequence = sequence }

@@ -1,5 +1,5 @@
-/// Reports the sessions that a gateway lost the connections of a short time ago, after Redis did not answer or has lost data:
-/// no gateway holds them. Those of users without a session are recorded again as detached.
+/// Reports the sessions that a gateway lost the connections of a short time ago, after Redis did not answer or has lost
+/// data: no gateway holds them. Those of users without a session are recorded again as detached.
 ///
 /// A command of its own, because a process that takes a ``ReassertSessions`` attaches all of its sessions.
 package struct ReassertDetachedSessions: ServiceCommand {
@@ -37,10 +37,11 @@ package struct DetachedSession: Equatable, Sendable {
     }
 }
 
-/// The outcome of a ``ReassertDetachedSessions``. A session that is in neither list is still recorded as attached to the
-/// gateway, because its detach is yet to be told.
+/// The outcome of a ``ReassertDetachedSessions``. A session that is in neither list is still recorded as attached to
+/// the gateway, because its detach is yet to be told.
 package struct DetachedSessionsReasserted: Equatable, Sendable {
-    /// The sessions that are recorded as detached from the gateway now. Those in channels must be reasserted as members.
+    /// The sessions that are recorded as detached from the gateway now. Those in channels
+    /// must be reasserted as members.
     package var detached: [SessionID]
     /// The sessions that have ended, are elsewhere, or whose users have other sessions. The gateway forgets them.
     package var gone: [SessionID]

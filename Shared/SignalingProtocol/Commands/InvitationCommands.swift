@@ -47,8 +47,8 @@ package enum CallVerb: String, Sendable, CaseIterable {
     case message = "voip_invite_msg"
 }
 
-/// Asks for a call of a user that has not ended, by its id, for an app's server that acts in it. Fails with `unknown_call` when
-/// the user has no such call. A callee has it once its client has confirmed the invitation.
+/// Asks for a call of a user that has not ended, by its id, for an app's server that acts in it. Fails with
+/// `unknown_call` when the user has no such call. A callee has it once its client has confirmed the invitation.
 package struct FindCall: ServiceCommand {
     package static let service = ServiceName.invitation
     package static let operation = "call.find"

@@ -1,5 +1,5 @@
-/// Lets a participant into a channel of a node. The gateway has checked all that concerns the app: the names, the uid, the key,
-/// and the sizes.
+/// Lets a participant into a channel of a node. The gateway has checked all that concerns the app: the names,
+/// the uid, the key, and the sizes.
 package struct JoinMedia: ServiceCommand {
     package static let service = ServiceName.media
     package static let operation = "media.join"
@@ -7,8 +7,8 @@ package struct JoinMedia: ServiceCommand {
     /// The node.
     package var to: MediaNodeID
     package var channel: MediaChannelKey
-    /// The participant's id, chosen by the gateway so that it knows what events before the reply are about. The gateway that asks
-    /// gets the participant's events.
+    /// The participant's id, chosen by the gateway so that it knows what events before the reply are about. The gateway
+    /// that asks gets the participant's events.
     package var participant: ParticipantID
     /// 0 for any that is free.
     package var uid: UInt32

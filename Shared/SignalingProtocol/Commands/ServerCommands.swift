@@ -8,8 +8,8 @@ package enum AttributeExpectation: Equatable, Sendable {
     case value(String)
 }
 
-/// Sets or deletes an attribute of a user on behalf of the app's server; answered after the change is committed in PostgreSQL.
-/// Fails with `value_differs` when the attribute is not as expected.
+/// Sets or deletes an attribute of a user on behalf of the app's server; answered after the change is committed in
+/// PostgreSQL. Fails with `value_differs` when the attribute is not as expected.
 package struct ChangeUserAttribute: ServiceCommand {
     package static let service = ServiceName.presence
     package static let operation = "user.attribute.change"

@@ -12,13 +12,14 @@ package protocol ServiceCommand: Equatable, Sendable {
     static var level: Int64 { get }
     /// What the command is about: the data that it reads or changes, or most of it.
     var subject: Subject { get }
-    /// The media node that alone handles the command; nil (the default) for a command that any process of the service may handle.
+    /// The media node that alone handles the command; nil (the default) for a command that any
+    /// process of the service may handle.
     var node: MediaNodeID? { get }
     /// Whether the command is sent even when Redis is at `maxmemory`, because it frees memory or keeps something alive.
     /// Default false.
     var isVital: Bool { get }
-    /// Whether any partition may carry the command, not only that of its subject, because it changes nothing and its handler
-    /// reads nothing in Redis: then it does not wait for a master that is away. Default false.
+    /// Whether any partition may carry the command, not only that of its subject, because it changes nothing and its
+    /// handler reads nothing in Redis: then it does not wait for a master that is away. Default false.
     static var goesToAnyPartition: Bool { get }
 }
 

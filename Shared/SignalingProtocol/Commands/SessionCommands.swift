@@ -38,7 +38,8 @@ package struct SessionOpened: Equatable, Sendable {
     }
 }
 
-/// Tells which of two sessions of an account, or of two gateways of a session, is the later one when Redis has lost that.
+/// Tells which of two sessions of an account, or of two gateways of a session, is the
+/// later one when Redis has lost that.
 package struct SessionHold: Equatable, Sendable {
     /// When the session was opened: of two sessions of an account, the later one is valid.
     package var since: RedisTime
@@ -112,8 +113,9 @@ package struct DetachSession: ServiceCommand {
     package var gateway: GatewayID
     package var user: UserKey
     package var session: SessionID
-    /// The gateway's claim on the session when it lost the connection: a session that was attached again since has a higher
-    /// one, and stays attached. Nil when the gateway does not know it; then the commands' deadlines tell their order.
+    /// The gateway's claim on the session when it lost the connection: a session that was attached again
+    /// since has a higher one, and stays attached. Nil when the gateway does not know it; then the
+    /// commands' deadlines tell their order.
     package var claim: Int64?
 
     package var subject: Subject { .user(user) }

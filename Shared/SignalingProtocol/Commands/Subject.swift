@@ -1,4 +1,5 @@
-/// What a command or a timer is about. Where Redis has several masters, it is kept and handled beside the data of its subject.
+/// What a command or a timer is about. Where Redis has several masters, it is kept and handled
+/// beside the data of its subject.
 package enum Subject: Hashable, Sendable {
     /// A user.
     case user(UserKey)

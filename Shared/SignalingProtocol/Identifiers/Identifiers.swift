@@ -98,8 +98,9 @@ package struct AttributeName: ByteIdentifier {
 
 /// Names that come into use. ``Account/init(_:)`` and the like also read what was stored, and name what exists already.
 ///
-/// `.` and `..` are refused: HTTP clients leave such segments out of paths, as URLs ask of them, even when they are escaped. Who bears
-/// such a name could not be banned, and such an attribute not be deleted, by most users of the server API.
+/// `.` and `..` are refused: HTTP clients leave such segments out of paths, as URLs ask of them, even
+/// when they are escaped. Who bears such a name could not be banned, and such an attribute not be
+/// deleted, by most users of the server API.
 extension Account {
     /// Validates an account that logs in, or that something is sent to.
     /// - Throws: `SignalingError` with ``SignalingCode/invalidUser``.

@@ -22,8 +22,8 @@ package struct Line: Hashable, Sendable {
     /// The random bytes of a secret, each of them two digits.
     package static let secretBytes = 16
 
-    /// Parses a line that a client sent. Only what a gateway may have made is accepted, because a line that does not exist
-    /// costs the cluster a command.
+    /// Parses a line that a client sent. Only what a gateway may have made is accepted, because a line that does not
+    /// exist costs the cluster a command.
     /// - Throws: `SignalingError` (``SignalingCode/notLoggedIn``, `bad_line`) when the text does not have the form of a
     ///   line.
     package init(wire: String) throws(SignalingError) {

@@ -1,6 +1,6 @@
 /// The session and gateway on whose behalf a request is made. When the session has ended or moved to another gateway,
-/// Redis does nothing and refuses with ``SignalingCode/notLoggedIn`` (`session_over`). Not so for messages in a cluster whose
-/// sender's session is on another master than what they change: there the gateway itself stops in time, see
+/// Redis does nothing and refuses with ``SignalingCode/notLoggedIn`` (`session_over`). Not so for messages in a cluster
+/// whose sender's session is on another master than what they change: there the gateway itself stops in time, see
 /// Docs/decisions/0021-senders-in-a-cluster.md.
 ///
 /// A gateway that was cut off or suspended still sends what waits in its sockets when it continues. By then the account

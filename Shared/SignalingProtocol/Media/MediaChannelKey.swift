@@ -1,4 +1,5 @@
-/// The name of a media channel within an app: 1 to 64 of 90 ASCII characters. Source: Native SDK 1.4, `joinChannelByKey`.
+/// The name of a media channel within an app: 1 to 64 of 90 ASCII characters. Source:
+/// Native SDK 1.4, `joinChannelByKey`.
 package struct MediaChannelName: ByteIdentifier {
     /// The bytes of a name.
     package static let bytes = 1...64
@@ -15,7 +16,8 @@ package struct MediaChannelName: ByteIdentifier {
         self.rawValue = rawValue
     }
 
-    /// All visible characters of ASCII and the space, but for quotation marks, the asterisk, the slash and the backslash.
+    /// All visible characters of ASCII and the space, but for quotation marks, the
+    /// asterisk, the slash and the backslash.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "/"), UInt8(ascii: "\\"): false

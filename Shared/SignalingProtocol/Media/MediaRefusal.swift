@@ -1,5 +1,5 @@
-/// Why a media call is refused: a reason, with the media SDK's code. The only table of these codes, whose numbers mean other
-/// things in signaling. Source: `Docs/protocol.md`, "Media"; Native SDK 1.4, error and warning codes.
+/// Why a media call is refused: a reason, with the media SDK's code. The only table of these codes, whose numbers mean
+/// other things in signaling. Source: `Docs/protocol.md`, "Media"; Native SDK 1.4, error and warning codes.
 package enum MediaRefusal: String, Error, Equatable, Sendable, CaseIterable {
     // What the caller has to change.
     case unknownApp = "unknown_app"
@@ -51,8 +51,8 @@ package enum MediaRefusal: String, Error, Equatable, Sendable, CaseIterable {
         switch self {
         case .unknownApp: "there is no app with that id"
         case .invalidChannel:
-            "a media channel's name must have \(MediaChannelName.bytes.lowerBound) to \(MediaChannelName.bytes.upperBound) "
-                + "ASCII characters, without quotation marks, *, / and \\"
+            "a media channel's name must have \(MediaChannelName.bytes.lowerBound) to "
+                + "\(MediaChannelName.bytes.upperBound) ASCII characters, without quotation marks, *, / and \\"
         case .invalidUID: "a uid must be a number from 0 to \(UInt32.max)"
         case .invalidArguments: "an argument is missing, of the wrong type or outside its bounds"
         case .badOffer: "the session description is no offer that media can come of"
@@ -76,8 +76,8 @@ package enum MediaRefusal: String, Error, Equatable, Sendable, CaseIterable {
         SignalingError(.failed, SignalingReason(rawValue: rawValue), message)
     }
 
-    /// The refusal of which an answer between processes tells, or the one that stands for what has prevented an answer: the node is
-    /// silent, or Redis is away.
+    /// The refusal of which an answer between processes tells, or the one that stands for what has prevented an answer:
+    /// the node is silent, or Redis is away.
     package init(_ error: SignalingError) {
         self = Self(rawValue: error.reason.rawValue) ?? (error.reason == .timeout ? .nodeUnreachable : .noNode)
     }

@@ -1,5 +1,5 @@
-/// The id of one participant in a media channel: of one join, or of a rejoin that a node takes for a new one. Clients know it
-/// as `pid`; it is no secret.
+/// The id of one participant in a media channel: of one join, or of a rejoin that a node takes for a new one. Clients
+/// know it as `pid`; it is no secret.
 package struct ParticipantID: ByteIdentifier {
     /// Visible ASCII without spaces, at most 64 bytes.
     package let rawValue: String

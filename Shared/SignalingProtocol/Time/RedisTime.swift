@@ -15,7 +15,8 @@ package struct RedisTime: Sendable, Hashable, Comparable, CustomStringConvertibl
         self.milliseconds = milliseconds
     }
 
-    /// Makes a moment from microseconds, as the numbers of changes count them; the fraction of a millisecond is dropped.
+    /// Makes a moment from microseconds, as the numbers of changes count them; the
+    /// fraction of a millisecond is dropped.
     package init(microseconds: Int64) { milliseconds = microseconds / 1000 }
 
     /// Reads the reply to TIME, seconds and microseconds; nil when a part is missing.

@@ -1,4 +1,5 @@
-/// Which networks besides the Internet an app's server may be in. Link-local networks and the services of clouds there are never allowed.
+/// Which networks besides the Internet an app's server may be in. Link-local networks and the services of
+/// clouds there are never allowed.
 package struct AllowedNetworks: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 

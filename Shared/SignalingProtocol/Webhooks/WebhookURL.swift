@@ -1,4 +1,5 @@
-/// Where a webhook's requests go: an `http` or `https` URL without user and fragment. Up to 2000 visible ASCII characters.
+/// Where a webhook's requests go: an `http` or `https` URL without user and fragment. Up to
+/// 2000 visible ASCII characters.
 package struct WebhookURL: Equatable, Sendable {
     /// The longest URL.
     package static let maxBytes = 2000

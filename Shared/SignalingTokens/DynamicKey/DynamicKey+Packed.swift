@@ -2,8 +2,8 @@ internal import SignalingProtocol
 
 /// Version 005: little-endian binary fields in base64, signed with the 16 bytes that the certificate's digits denote.
 ///
-/// The text contains service, signature (upper-case digits), app id, time, random number, expiry, and a table of permissions;
-/// signed are service, app id, time, random number, channel, uid, expiry and the table.
+/// The text contains service, signature (upper-case digits), app id, time, random number, expiry, and a table of
+/// permissions; signed are service, app id, time, random number, channel, uid, expiry and the table.
 extension DynamicKey {
     private static let idBytes = 16
 

@@ -1,10 +1,10 @@
 package import SignalingProtocol
 
-/// The dynamic key of media channels, version `003`, `004` or `005`: a text that admits a user to a channel for a limited
-/// time.
+/// The dynamic key of media channels, version `003`, `004` or `005`: a text that admits a user
+/// to a channel for a limited time.
 ///
-/// Source: Native SDK 1.4, "Dynamic Key", and the public key builders of that generation. Signaling clients do not send it; it
-/// is for media, and for servers that issue such keys.
+/// Source: Native SDK 1.4, "Dynamic Key", and the public key builders of that generation. Signaling clients do not send
+/// it; it is for media, and for servers that issue such keys.
 package struct DynamicKey: Equatable, Sendable {
     /// The number of seconds after its timestamp within which a key must be used.
     package static let useWithin: Int64 = 300
@@ -45,7 +45,8 @@ package struct DynamicKey: Equatable, Sendable {
     }
 
     package var version: Version
-    /// The app id: 32 characters. A key of version 005 contains the number that they denote, so that their case is lost.
+    /// The app id: 32 characters. A key of version 005 contains the number that they
+    /// denote, so that their case is lost.
     package var appID: String
     /// When the key was made, in Unix seconds.
     package var timestamp: Int64
@@ -65,9 +66,9 @@ package struct DynamicKey: Equatable, Sendable {
 
     /// Encodes the key.
     /// - Parameter certificate: the app's certificate, which signs the key.
-    /// - Throws: `SignalingError` (1004 `invalid_key_parts`) when a part does not fit the version: a number with too many digits,
-    ///   an app id that is not 32 characters long; in version 003 another service than calls; in version 005 an app id or a
-    ///   certificate that is not hexadecimal.
+    /// - Throws: `SignalingError` (1004 `invalid_key_parts`) when a part does not fit the version: a number with too
+    ///   many digits, an app id that is not 32 characters long; in version 003 another service than calls; in version
+    ///   005 an app id or a certificate that is not hexadecimal.
     package func text(for grant: Grant, certificate: String) throws(SignalingError) -> String {
         switch version {
         case .v003, .v004: try plainText(for: grant, certificate: certificate)

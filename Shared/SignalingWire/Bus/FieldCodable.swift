@@ -8,8 +8,8 @@ package protocol FieldCodable {
     /// Reads the value's fields.
     /// - Throws: `SignalingError` when a field is missing or malformed.
     init(from reader: FieldReader) throws(SignalingError)
-    /// Whether what the fields say is something that only a newer release knows, as ``FieldValue/isUnknown(_:in:)`` tells of
-    /// one field; default false. An optional record is then read as nil.
+    /// Whether what the fields say is something that only a newer release knows, as ``FieldValue/isUnknown(_:in:)``
+    /// tells of one field; default false. An optional record is then read as nil.
     static func isUnknown(in reader: FieldReader) -> Bool
 }
 

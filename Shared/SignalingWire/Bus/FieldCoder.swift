@@ -53,8 +53,8 @@ package protocol FieldCoder<Record> {
     mutating func repeated<Value: FieldValue>(
         _ name: String, _ path: KeyPath<Record, [Value]>
     ) throws(Failure) -> [Value]
-    /// One field that is absent when the value is nil. A value that only a newer release knows is read as nil too, so that
-    /// the record around it is kept; a malformed one is an error.
+    /// One field that is absent when the value is nil. A value that only a newer release knows is read as nil too, so
+    /// that the record around it is kept; a malformed one is an error.
     mutating func optional<Value: FieldValue>(_ name: String, _ path: KeyPath<Record, Value?>) throws(Failure) -> Value?
     /// One field with a packed list of records.
     mutating func list<Value: FieldCodable>(_ name: String, _ path: KeyPath<Record, [Value]>) throws(Failure) -> [Value]
@@ -62,8 +62,8 @@ package protocol FieldCoder<Record> {
     mutating func fields<Value: FieldCodable>(of path: KeyPath<Record, Value>) throws(Failure) -> Value
     /// The fields of another record that this alternative always has, while the record's other alternatives do not.
     mutating func ownFields<Value: FieldCodable>(of path: KeyPath<Record, Value?>) throws(Failure) -> Value
-    /// The fields of a record, among this one's own, none of which is there when the value is nil. A record that only a newer
-    /// release knows is read as nil too.
+    /// The fields of a record, among this one's own, none of which is there when the value is nil. A record that only a
+    /// newer release knows is read as nil too.
     /// - Parameter name: a field that the value always has.
     mutating func optionalFields<Value: FieldCodable>(
         of path: KeyPath<Record, Value?>, with name: String

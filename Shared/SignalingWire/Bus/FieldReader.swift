@@ -19,7 +19,8 @@ package struct FieldReader: Sendable {
     package init(fields: ArraySlice<(name: String, value: ArraySlice<UInt8>)>) { self.fields = fields }
 
     /// Parses packed fields.
-    /// - Throws: `SignalingError` (``SignalingCode/failed``, `bad_fields`) when the bytes are not complete packed fields.
+    /// - Throws: `SignalingError` (``SignalingCode/failed``, `bad_fields`) when the bytes
+    ///   are not complete packed fields.
     package init(encoded: some Collection<UInt8>) throws(SignalingError) {
         try self.init(packed: Array(encoded)[...])
     }

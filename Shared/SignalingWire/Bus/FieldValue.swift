@@ -7,8 +7,8 @@ package protocol FieldValue {
     /// Reads the field.
     /// - Throws: `SignalingError` when it is missing or of another form.
     init(_ name: String, from reader: FieldReader) throws(SignalingError)
-    /// Whether the field is there with a value of the right form that only a newer release knows; false where every value
-    /// of that form is known (the default). An optional field is then read as nil.
+    /// Whether the field is there with a value of the right form that only a newer release knows; false where every
+    /// value of that form is known (the default). An optional field is then read as nil.
     static func isUnknown(_ name: String, in reader: FieldReader) -> Bool
 }
 
@@ -56,8 +56,8 @@ extension RedisTime: FieldValue {
 
 extension SignalingCode: FieldValue {
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, rawValue) }
-    /// Reads the number of a code; one that this release does not know is ``SignalingCode/unknown``, as in events: why a
-    /// session or a call ends does not decide whether it does.
+    /// Reads the number of a code; one that this release does not know is ``SignalingCode/unknown``, as in events: why
+    /// a session or a call ends does not decide whether it does.
     package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
         self = Self(rawValue: try reader.int(name)) ?? .unknown
     }

@@ -1,7 +1,7 @@
 internal import SignalingProtocol
 
-/// Reads the arguments of a call within the API's bounds. Values that are not strings are taken as their compact JSON text
-/// (`Docs/protocol.md`).
+/// Reads the arguments of a call within the API's bounds. Values that are not strings are taken as their compact
+/// JSON text (`Docs/protocol.md`).
 struct CallArguments {
     let outline: JSONOutline
     let object: JSONOutline.Place
@@ -92,8 +92,8 @@ struct CallArguments {
         }
     }
 
-    /// The version up to which entries were processed. Anything but a number counts as 0: old clients stop polling for good
-    /// when a poll is refused.
+    /// The version up to which entries were processed. Anything but a number counts as 0: old clients stop polling
+    /// for good when a poll is refused.
     var verClear: Int64 { max(self["ver_clear"]?.integer ?? 0, 0) }
 
     /// The most entries that the answer may have.

@@ -1,6 +1,7 @@
 package import SignalingProtocol
 
-/// The content of a mailbox entry about a call. Clients need all four keys. Source: `Docs/protocol.md`, "Events of calls".
+/// The content of a mailbox entry about a call. Clients need all four keys. Source:
+/// `Docs/protocol.md`, "Events of calls".
 package struct CallContent: Equatable, Sendable {
     /// The channel that the call is about.
     package var channel: ChannelName

@@ -6,8 +6,8 @@ package struct ClientCall: Equatable, Sendable {
     package var isOnItsLine: Bool
     /// The function and its arguments.
     package var act: Act
-    /// The id that the client gave a message, at most ``messageIDBytes`` bytes. It makes a repeated send take effect once, for
-    /// clients that take pushes; the old clients reuse ids, so theirs are ignored.
+    /// The id that the client gave a message, at most ``messageIDBytes`` bytes. It makes a repeated send take effect
+    /// once, for clients that take pushes; the old clients reuse ids, so theirs are ignored.
     package var messageID: String?
 
     /// Bytes of a message id; longer ones are ignored.
@@ -49,8 +49,8 @@ package struct ClientCall: Equatable, Sendable {
 
     /// Checks a call.
     /// - Throws: `SignalingError`: ``SignalingCode/wrongParameter``, ``SignalingCode/largeParameter`` or
-    ///   ``SignalingCode/invalidUser`` for bad arguments, ``SignalingCode/unknown`` (`unknown_function`) for a function that
-    ///   does not exist, ``SignalingCode/notLoggedIn`` without a line.
+    ///   ``SignalingCode/invalidUser`` for bad arguments, ``SignalingCode/unknown`` (`unknown_function`) for a function
+    ///   that does not exist, ``SignalingCode/notLoggedIn`` without a line.
     init(_ function: String, _ arguments: CallArguments, line: String) throws(SignalingError) {
         guard arguments.isObject else {
             throw SignalingError(.wrongParameter, .invalidArguments, "the arguments must be an object")

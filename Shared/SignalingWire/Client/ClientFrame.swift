@@ -19,8 +19,8 @@ package enum ClientFrame: Equatable, Sendable {
     /// - Parameter line: the line of the connection's session, which calls must carry; empty before login.
     /// - Throws: `FrameError`.
     ///
-    /// Takes an array, not any collection: the compiler does not specialize generic code across modules, and unspecialized
-    /// this takes a third longer.
+    /// Takes an array, not any collection: the compiler does not specialize generic code across modules, and
+    /// unspecialized this takes a third longer.
     package init(decoding bytes: [UInt8], line: String = "") throws(FrameError) {
         self = try bytes.withUnsafeBufferPointer { Self.decode($0, line: line) }.get()
     }
@@ -127,8 +127,8 @@ package struct LineLoginRequest: Equatable, Sendable {
 
 /// A `call2`: a function to call.
 package struct CallRequest: Equatable, Sendable {
-    /// The number that the client gave the call, as raw JSON text. It is echoed unchanged, because clients compare both its
-    /// type and its value.
+    /// The number that the client gave the call, as raw JSON text. It is echoed unchanged, because clients
+    /// compare both its type and its value.
     package var id: String
     /// The parsed call, or the error to answer.
     package var call: Result<ClientCall, SignalingError>

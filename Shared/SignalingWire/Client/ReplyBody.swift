@@ -21,7 +21,8 @@ package enum ReplyBody: Equatable, Sendable {
     /// `channel_query_userlist` and `_all`.
     case members(total: Int, [Member])
 
-    /// The JSON of the reply. `ServerFrame` writes that of `done`, `mailbox`, `attributes` and `joined` itself, which is faster.
+    /// The JSON of the reply. `ServerFrame` writes that of `done`, `mailbox`, `attributes` and
+    /// `joined` itself, which is faster.
     var json: JSONValue {
         .object([JSONMember("result", .string("ok"))] + fields)
     }

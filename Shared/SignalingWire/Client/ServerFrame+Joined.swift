@@ -1,7 +1,7 @@
 internal import SignalingProtocol
 
-/// The answer to a join: the longest frame that is sent often. Its up to two hundred members are written straight from the
-/// bytes that Redis keeps.
+/// The answer to a join: the longest frame that is sent often. Its up to two hundred members are written straight
+/// from the bytes that Redis keeps.
 extension ServerFrame {
     static func joined(id: String, joinID: Int64, members: LatestMembers, attributes: [Attribute]) -> [UInt8] {
         var bytes = start(ofCallReturn: id, content: 2 * members.text.count + expectedBytes(attributes))
@@ -15,7 +15,8 @@ extension ServerFrame {
         return bytes
     }
 
-    /// Appends the members as `[\"ACCOUNT\",UID]`, separated by commas: the content of a JSON array inside a JSON string.
+    /// Appends the members as `[\"ACCOUNT\",UID]`, separated by commas: the content of a
+    /// JSON array inside a JSON string.
     private static func appendList(_ members: LatestMembers, to bytes: inout [UInt8]) {
         var separates = false
         members.forEach { uid, account in

@@ -122,7 +122,8 @@ package enum ServerFrame {
         }
     }
 
-    /// The content, a JSON text within a JSON string. Every event has channel, account and uid: one old client crashes without.
+    /// The content, a JSON text within a JSON string. Every event has channel, account and uid:
+    /// one old client crashes without.
     private static func appendContent(_ event: ChannelEvent, channel: ChannelName, to bytes: inout [UInt8]) {
         JSONText.append(verbatim: #"{\"channel\":\""#, to: &bytes)
         JSONText.appendEscaped(channel.rawValue, .twice, to: &bytes)

@@ -6,8 +6,8 @@ internal import SignalingProtocol
     internal import Darwin
 #endif
 
-/// The positions of the outer values of a JSON text. One pass validates the whole text; a value is decoded only when it is asked
-/// for. Valid as long as the text's bytes are.
+/// The positions of the outer values of a JSON text. One pass validates the whole text; a value is decoded only when it
+/// is asked for. Valid as long as the text's bytes are.
 struct JSONOutline {
     /// The levels of arrays and objects whose elements have entries: a frame, a call in it, the call's arguments.
     private static let levels = 3
@@ -120,8 +120,8 @@ struct JSONOutline {
         return memcmp(bytes.baseAddress.map { $0 + entry.start + 1 } ?? base, base, text.count) == 0
     }
 
-    /// Whether a string with escapes is a string of these bytes. Compared in place: a call with thousands of names is looked
-    /// through once for each argument, and must not cost a decoded string each time.
+    /// Whether a string with escapes is a string of these bytes. Compared in place: a call with thousands of names is
+    /// looked through once for each argument, and must not cost a decoded string each time.
     private func isEscaped(_ place: Place, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let entry = entries[place.index]
         // Between the quotes.

@@ -27,7 +27,8 @@ enum JSONKind {
     case word
 }
 
-/// Parses JSON in bytes that are valid UTF-8. Hand-written, because frames are the gateway's hot path (`Docs/decisions/0004`).
+/// Parses JSON in bytes that are valid UTF-8. Hand-written, because frames are the gateway's
+/// hot path (`Docs/decisions/0004`).
 struct JSONScanner {
     let bytes: UnsafeBufferPointer<UInt8>
     private(set) var index: Int

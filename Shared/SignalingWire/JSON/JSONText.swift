@@ -1,6 +1,7 @@
 /// Writes JSON strings.
 package enum JSONText {
-    /// How many times a text is escaped: once inside a JSON string, twice inside a JSON text that is itself a JSON string, ...
+    /// How many times a text is escaped: once inside a JSON string, twice inside a JSON text
+    /// that is itself a JSON string, ...
     enum Depth: Int {
         case once = 1
         case twice
@@ -14,8 +15,8 @@ package enum JSONText {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Appends a string with its quotes, escaping all control characters, including DEL, so that a log line is safe to show in
-    /// a terminal. A line feed becomes `\n`, the others are written by number.
+    /// Appends a string with its quotes, escaping all control characters, including DEL, so that a log line is safe to
+    /// show in a terminal. A line feed becomes `\n`, the others are written by number.
     package static func appendPrintable(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
@@ -55,12 +56,12 @@ package enum JSONText {
         }
     }
 
-    /// The index of the first byte from `start` on that must be escaped in a JSON string (a quotation mark, a backslash or a
-    /// control character); the end if there is none.
+    /// The index of the first byte from `start` on that must be escaped in a JSON string (a quotation mark, a backslash
+    /// or a control character); the end if there is none.
     static func firstSpecial(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         var index = start
-        // Eight at a time; the bit tricks are those of "Bit Twiddling Hacks": a high bit for each byte that is zero or less
-        // than n. A false positive is possible only above a true one, so the lowest bit is always right.
+        // Eight at a time; the bit tricks are those of "Bit Twiddling Hacks": a high bit for each byte that is zero or
+        // less than n. A false positive is possible only above a true one, so the lowest bit is always right.
         let raw = UnsafeRawBufferPointer(bytes)
         while index + 8 <= bytes.count {
             let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
@@ -83,7 +84,8 @@ package enum JSONText {
 
     private static func appendEscape(_ byte: UInt8, _ depth: Depth, to bytes: inout [UInt8]) {
         let backslash = UInt8(ascii: "\\")
-        // Each level escapes the backslashes that the level before has added, and a quotation mark or backslash itself too.
+        // Each level escapes the backslashes that the level before has added, and a
+        // quotation mark or backslash itself too.
         let isItself = byte == UInt8(ascii: "\"") || byte == backslash
         let count = isItself ? (1 << depth.rawValue) - 1 : 1 << (depth.rawValue - 1)
         for _ in 0..<count { bytes.append(backslash) }

@@ -4,8 +4,8 @@ import SignalingClient
 //
 //     client-echo APP ACCOUNT DISCOVERY_URL CHANNEL
 //
-// Joins the channel. Answers the message `tell ACCOUNT TEXT` by sending TEXT to ACCOUNT, and any other by "swift heard: " and its
-// text. Says "swift is here" when somebody says "go" in the channel. Accepts invitations.
+// Joins the channel. Answers the message `tell ACCOUNT TEXT` by sending TEXT to ACCOUNT, and any other by "swift heard:
+// " and its text. Says "swift is here" when somebody says "go" in the channel. Accepts invitations.
 
 let arguments = CommandLine.arguments
 let configuration = ClientConfiguration(app: arguments[1], account: arguments[2], source: .discovery([arguments[3]]))

@@ -8,8 +8,8 @@ import SignalingWire
 
 /// What a gateway says to a client: hello, answers to its calls, and what happens in the channel.
 ///
-/// An input is a list of frames with a zero byte between them. One that begins with `{` is the answer to a join, without the frame and
-/// the quotes around it.
+/// An input is a list of frames with a zero byte between them. One that begins with `{` is the answer to a join,
+/// without the frame and the quotes around it.
 struct MediaClientControl {
     private static let frameBound = 64
     private static let pair: EngineKeyPair = {

@@ -6,8 +6,8 @@ import MediaEngineLogic
 
 /// A client's checks and reports, and what a node says to them.
 ///
-/// An input is a list of steps: a byte, whose lower three bits say what comes, and whose upper five how much time passes then (10 ms
-/// each), and the step's own bytes.
+/// An input is a list of steps: a byte, whose lower three bits say what comes, and whose upper five how much time
+/// passes then (10 ms each), and the step's own bytes.
 struct MediaClientPath {
     private enum Step: UInt8 {
         /// A compound of RTCP, decrypted, after two bytes of size.

@@ -1,7 +1,7 @@
 @testable import MediaClient
 
-/// What a client decrypts, beside a model of what it may take: authentic packets, none twice, and none from too long ago. What is not
-/// authentic leaves no trace: all that comes later is judged as if it had not been there.
+/// What a client decrypts, beside a model of what it may take: authentic packets, none twice, and none from too long
+/// ago. What is not authentic leaves no trace: all that comes later is judged as if it had not been there.
 ///
 /// An input is a list of steps: a byte, whose lower three bits say what comes, and the step's own bytes.
 struct MediaClientSRTP {

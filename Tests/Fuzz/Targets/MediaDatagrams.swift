@@ -2,11 +2,11 @@ import CMedia
 import CMediaNode
 import CMediaPeer
 
-/// Three engines in a channel of one media node, and a stranger, who send it datagrams over loopback. The node is opened once, the
-/// engines join anew for each input. The clock is the input's own.
+/// Three engines in a channel of one media node, and a stranger, who send it datagrams over loopback. The node is
+/// opened once, the engines join anew for each input. The clock is the input's own.
 ///
-/// An input is a list of steps: a byte, whose lower three bits say who sends what and whose upper five how much time passes
-/// then (10 ms each; 31: 3 s), two bytes with the size, and as many bytes.
+/// An input is a list of steps: a byte, whose lower three bits say who sends what and whose upper five how much time
+/// passes then (10 ms each; 31: 3 s), two bytes with the size, and as many bytes.
 final class MediaDatagrams {
     private enum Step: UInt8 {
         case stranger, rawOfFirst, audioOfFirst, reportOfFirst, rawOfSecond, audioOfSecond, reportOfSecond, act

@@ -7,7 +7,8 @@ import Testing
 
 /// A join's answer contains attributes that are read separately; they must match the answer's sequence number.
 @Suite struct ChannelJoinTests {
-    /// A join during which attributes change `changes` times, each time between the join and the read of the attributes.
+    /// A join during which attributes change `changes` times, each time between the join
+    /// and the read of the attributes.
     private static func joined(_ changes: Int) async throws -> (ChannelFunctions.Joined, calls: Int64?) {
         let source = """
             redis.register_function('channel_join', function(keys, args)

@@ -9,7 +9,8 @@ extension FunctionDrivers {
     private static let present = 50_000
     private static let sid: RedisArgument = "s-0123456789abcdef"
 
-    /// Fills a channel with members, attributes and log entries up to their bounds, with all of the system's counters on.
+    /// Fills a channel with members, attributes and log entries up to their bounds, with
+    /// all of the system's counters on.
     private static func fill(_ times: FunctionTimes) async throws {
         for part in 0..<present / 1000 {
             var members = RedisCommand("ZADD", "{c}:members")

@@ -6,7 +6,8 @@ import Testing
 
 /// The results that functions keep for commands that are delivered again (`once` of prelude.lua).
 @Suite(.timeLimit(.minutes(2))) struct KeptResultTests {
-    /// A library whose function returns `result`, a Lua expression, once per command, and counts how often it was evaluated.
+    /// A library whose function returns `result`, a Lua expression, once per command, and
+    /// counts how often it was evaluated.
     private static func library(_ result: String) -> RedisFunctionLibrary {
         let part = """
             redis.register_function('test_kept', function(keys, args)

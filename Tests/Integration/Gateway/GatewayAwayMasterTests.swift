@@ -11,7 +11,8 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(3))) struct GatewayAwayMasterTests {
     private static func master(_ subject: Subject) -> Int { Int(KeySpace.slot(of: subject)) * 3 / 16_384 }
 
-    /// The buckets of the master that is away come first when a shard compares its sessions with those that Redis records.
+    /// The buckets of the master that is away come first when a shard compares its sessions
+    /// with those that Redis records.
     @Test func sessionsAtOtherMastersAreCompared() async throws {
         try await RedisClusterScene.run { scene in
             let redis = try RedisCluster(

@@ -10,8 +10,8 @@ import Testing
 
 /// A gateway with two shards, the second of which cannot take its lease for some time.
 @Suite(.timeLimit(.minutes(2))) struct GatewayShardStartTests {
-    /// The rights of a Redis user who may do everything, but not touch the second shard's own keys. Shards' ids are the process's
-    /// id, which ends with hexadecimal digits, and their number.
+    /// The rights of a Redis user who may do everything, but not touch the second shard's own keys. Shards' ids are the
+    /// process's id, which ends with hexadecimal digits, and their number.
     private static let withoutSecondShard = [
         "on", ">secret", "+@all", "&*", "~{control}*", "~due:*", "~*[0-9a-f]-0*",
     ]

@@ -24,7 +24,8 @@ import Testing
 
         """
 
-    /// Presence does not notice the end of a gateway that never had a lease: it would keep the sessions of its clients online.
+    /// Presence does not notice the end of a gateway that never had a lease: it would keep the
+    /// sessions of its clients online.
     @Test func clientsAreServedOnlyUnderALease() async throws {
         let redis = try await RedisServer(appendOnly: false)
         let operating = RedisCluster(
@@ -32,8 +33,8 @@ import Testing
             libraries: [.leases], logger: ServicesStage.silent)
         operating.start()
         try await waitUntil("the test's connection") { operating.isConnected ? nil : "none" }
-        // Presence's timer for the lease fails, because this must be a sorted set; all else that a gateway does at its start
-        // succeeds.
+        // Presence's timer for the lease fails, because this must be a sorted set; all else that a
+        // gateway does at its start succeeds.
         let timers = RedisArgument.string(KeySpace.due(.presence))
         _ = try await operating.execute(RedisCommand("SET", timers, "in the way"))
 

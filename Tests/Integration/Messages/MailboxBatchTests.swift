@@ -94,7 +94,8 @@ import Testing
             #expect(try await scene.lines().isEmpty)
             let left = try await scene.command("XLEN", .string(KeySpace.tag(scene.user) + ":mbox")).int
             #expect(try #require(left) < 16)
-            // Cleared entries that are still in the stream do not count towards the bound, even after an entry was removed.
+            // Cleared entries that are still in the stream do not count towards the bound,
+            // even after an entry was removed.
             for _ in 0..<2 { _ = await scene.sendTogether([Message(to: scene.user, line: "new", bound: 2)]) }
             try await scene.store.removeMail(scene.user, version: first + 40)
             let other = UserKey(app: scene.user.app, account: try Account("another-sender"))
@@ -129,7 +130,8 @@ import Testing
     @Test func whatIsKnownByItsIDIsSentAgainWhenRedisBreaks() async throws {
         try await MessageStoreScene.run(appendOnly: true) { scene in
             try await scene.send("first")
-            // Redis is frozen and then stopped: the commands were written but never executed, which the sender cannot know.
+            // Redis is frozen and then stopped: the commands were written but never
+            // executed, which the sender cannot know.
             await scene.redis.server.freeze(true)
             let begun = Recording<Bool>()
             let outcomes = Task {

@@ -16,7 +16,8 @@ import Testing
         let toChannel = Recording<Result<ChannelMessageSent, SignalingError>>()
     }
 
-    /// Sends a message to the user and one to the channel, which cannot be repeated, over a connection with a short time limit.
+    /// Sends a message to the user and one to the channel, which cannot be repeated, over a
+    /// connection with a short time limit.
     private static func send(_ scene: MessageStoreScene, over connection: RedisCluster) -> Outcomes {
         let outcomes = Outcomes()
         connection.eventLoop.execute {

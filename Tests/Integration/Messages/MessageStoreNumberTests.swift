@@ -27,7 +27,8 @@ import Testing
                 return next == 0 ? "not acknowledged" : nil
             }
             #expect(next > lost)
-            // A client that has seen the lost message acknowledges that one, but not the later one, which it has not seen.
+            // A client that has seen the lost message acknowledges that one, but not the
+            // later one, which it has not seen.
             #expect(try await scene.clear(through: lost) < next)
             #expect(try await scene.read(fresh: true).entries.map(\.version) == [next])
         }

@@ -16,7 +16,8 @@ import Testing
             try await pool.query(
                 "INSERT INTO apps (id, certificate, token_required) VALUES ($1, '', false)", [.text(app)])
             try await pool.query(
-                "INSERT INTO webhooks (app, url, secret, kinds) VALUES ($1, 'https://a/', 'whsec-0123456789', '{join}')",
+                "INSERT INTO webhooks (app, url, secret, kinds) "
+                    + "VALUES ($1, 'https://a/', 'whsec-0123456789', '{join}')",
                 [.text(app)])
         }
     }

@@ -59,7 +59,8 @@ import Testing
         #expect(
             try await divided.apply()
                 == ["0014_calls_bound", "0015_calls_bound_validated", "0016_calls_by_month"])
-        // One index less, because a key of the app and the id alone is not possible any more; no other file has changed.
+        // One index less, because a key of the app and the id alone is not possible any
+        // more; no other file has changed.
         let after = try await Self.files(of: "calls_before", pool)
         #expect(before.count == 6 && after.count == 5 && Set(after).isSubset(of: before))
         _ = try await Migrations(pool: pool, level: 1).apply()
@@ -151,7 +152,8 @@ import Testing
         #expect(try await Self.rows(of: list[3].name, pool) == ["third"])
         #expect(try await Self.rows(of: "calls_rest", pool) == [])
         let names = try await pool.query(
-            "SELECT to_char(since AT TIME ZONE 'UTC', '\"calls_\"YYYY_MM') AS name FROM call_months WHERE since IS NOT NULL"
+            "SELECT to_char(since AT TIME ZONE 'UTC', '\"calls_\"YYYY_MM') AS name FROM call_months WHERE since IS NOT "
+                + "NULL"
         )
         #expect(try names.map { try $0.string("name") }.sorted() == list.dropFirst().map(\.name))
         await pool.close()

@@ -5,7 +5,8 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// A primary with a standby, whose URL names both: what remains when the primary is killed, falls silent, or hands over.
+/// A primary with a standby, whose URL names both: what remains when the primary is
+/// killed, falls silent, or hands over.
 @Suite struct PostgresFailoverTests {
     /// How long after a promotion writes must be taken again.
     private static let bound = Duration.seconds(5) * patience
@@ -194,8 +195,8 @@ import Testing
             let both =
                 "\(first) and \(second) are primaries: stop the one that was replaced, and let it follow the other"
             let waits =
-                "waits for a standby at each commit (synchronous_standby_names), and none is connected: start one, or empty "
-                + "the setting"
+                "waits for a standby at each commit (synchronous_standby_names), and none is connected: start one, or "
+                + "empty the setting"
             try await waitUntil("two primaries to be found") {
                 let found = try await inspector.inspect()
                 return found.wrong.contains(both) && found.wrong.contains("\(first) \(waits)") ? nil : "\(found)"

@@ -18,7 +18,8 @@ import Testing
         await pool.close()
     }
 
-    /// What a restore takes for others', it refuses to touch: nothing that migrations and upkeep make may count as that.
+    /// What a restore takes for others', it refuses to touch: nothing that migrations and
+    /// upkeep make may count as that.
     @Test func nothingThatIsMadeCountsAsOthers() async throws {
         let pool = try await PostgresServer.shared.migratedPool()
         try await pool.query("SELECT make_history_days('3 days'), make_call_months('3 months')")

@@ -5,8 +5,8 @@ import Testing
 
 /// `\d+` of psql is the documentation of the tables.
 @Suite struct SchemaCommentTests {
-    /// Tables, views and sequences, their columns, and functions that have no comment. Days and months are described by the table that
-    /// they are part of.
+    /// Tables, views and sequences, their columns, and functions that have no comment. Days and months are described by
+    /// the table that they are part of.
     private static let uncommented = """
         SELECT c.relname::text AS name FROM pg_class c
         WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'S') AND NOT c.relispartition

@@ -57,7 +57,8 @@ import Testing
         let pool = try await PostgresServer.shared.migratedPool(connections: 1)
         let store = MirrorStore(pool: pool)
         try await store.sessions((1...10).map { try Self.session($0, 1) })
-        // Five move on to another gateway with the same session, two log in again, three go, and what is old is skipped.
+        // Five move on to another gateway with the same session, two log in again, three
+        // go, and what is old is skipped.
         try await store.sessions(
             (1...5).map { try Self.session($0, 2, gateway: "g2") }
                 + (6...8).map { try Self.session($0, 3, present: false) })
@@ -66,7 +67,8 @@ import Testing
             "SELECT gateway || ' ' || sessions AS line FROM gateway_usage ORDER BY gateway")
         #expect(try usage.map { try $0.string("line") } == ["g1 4", "g2 5"])
         #expect(try await Self.differences(pool) == [])
-        // Each session is a login: the first ten; five others, and three that were over when they were written; four at last.
+        // Each session is a login: the first ten; five others, and three that were over when
+        // they were written; four at last.
         let logins = try await pool.query("SELECT logins, day::text AS day FROM logins_by_day")
         #expect(logins.count == 1)
         #expect(try logins[0].int64("logins") == 10 + 5 + 3 + 4)
@@ -138,7 +140,7 @@ import Testing
         try await add("other", 101...150, age: "1 hour")
         try await add("app", 151...160, age: "0")
         #expect(try await users() == [110, 50])
-        // Those of the last minute are counted when they are asked for.
+        // The users of the last minute are counted when they are asked for.
         try await pool.query("SELECT count_new_users(1)")
         #expect(try await pool.query("SELECT uid FROM counted_users")[0].int64("uid") == 150)
         #expect(try await users() == [110, 50])

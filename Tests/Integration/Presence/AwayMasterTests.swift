@@ -13,8 +13,8 @@ import Testing
 @testable import ChannelStateServer
 @testable import PresenceServer
 
-/// Acts of users while a master of a Redis Cluster is away that has nothing of theirs: only the app's special channels and the
-/// gateway's lease.
+/// Acts of users while a master of a Redis Cluster is away that has nothing of theirs: only the app's special
+/// channels and the gateway's lease.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct AwayMasterTests {
     /// Less than a command waits for its master, and more than a busy machine takes.
     private static let bound = Duration.seconds(6)
@@ -121,7 +121,8 @@ import Testing
             let opened = try await sessions.open(
                 OpenSession(gateway: gateway, line: line, device: "test", push: false),
                 CommandContext(id: CommandID("login")))
-            // Nobody knows whether it is heard, nor whether the gateway lives: both are seen to when the master is back.
+            // Nobody knows whether it is heard, nor whether the gateway lives: both are
+            // seen to when the master is back.
             #expect(opened.then.count == 3)
             let actor = Actor(user: user, uid: opened.reply.uid, session: line.session)
             let joined = try await membership.join(
@@ -137,7 +138,8 @@ import Testing
         }
     }
 
-    /// The end of a session is announced in a special channel, and makes the user leave a channel: both may be at other masters.
+    /// The end of a session is announced in a special channel, and makes the user leave a
+    /// channel: both may be at other masters.
     @Test func logoutsAndLoginsInPlaceOfAnotherDoNotWait() async throws {
         try await RedisClusterScene.run { scene in
             let redis = try await Self.client(of: scene)

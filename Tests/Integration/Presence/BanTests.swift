@@ -95,7 +95,7 @@ import Testing
             #expect(try await note(Self.year * 1000, 20) == 0)
             _ = try await stage.login("bob", on: gateway)
             #expect(try await stage.redis("PTTL", tag + ":box").int == -1)
-            // That of a user with a session stays.
+            // The mailbox of a user with a session stays.
             #expect(try await note(0, 22) == 1)
             #expect(try await stage.redis("PTTL", tag + ":box").int == -1)
         }
@@ -130,7 +130,7 @@ import Testing
         #expect(try await store.recent(after: [(app, "y")], limit: 5) == [absent])
         #expect(try await store.find(users[2]) == nil)
         #expect(try await UserStore(pool: pool).logins(of: [users[0]]).map(\.bannedUntil) == [nil])
-        // Those of an app go with it.
+        // The bans of an app go with it.
         #expect(try await AppStore(pool: pool).remove(app))
         #expect(try await store.recent(after: [(app, "")], limit: 5).isEmpty)
     }

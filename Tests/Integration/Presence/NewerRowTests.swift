@@ -5,7 +5,8 @@ import SignalingWire
 import TestKit
 import Testing
 
-/// During an upgrade, processes of the newer release write rows of the mirrors with causes that this release does not know.
+/// During an upgrade, processes of the newer release write rows of the mirrors with causes
+/// that this release does not know.
 @Suite struct NewerRowTests {
     /// Adds a field to a row's bytes as the newer release would.
     private func record(

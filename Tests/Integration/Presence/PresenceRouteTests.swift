@@ -124,7 +124,8 @@ import Testing
         }
     }
 
-    /// Where an answer takes long, a round of presence comes only to the first buckets: the next one must go on from there.
+    /// Where an answer takes long, a round of presence comes only to the first buckets: the
+    /// next one must go on from there.
     @Test func theLastBucketIsSearchedHoweverLongAnAnswerTakes() async throws {
         try await ServicesStage.run(lag: .milliseconds(40)) { stage in
             var account = "alice"

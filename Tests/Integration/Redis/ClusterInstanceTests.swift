@@ -194,7 +194,8 @@ import Testing
         }
     }
 
-    /// Records of processes that live expire while nobody can renew them: a pause of half their time to live starts the count anew.
+    /// Records of processes that live expire while nobody can renew them: a pause of half their time
+    /// to live starts the count anew.
     @Test func aPauseOfAllRenewalsIsNoticed() async throws {
         try await RedisScene.run(libraries: [.instances]) { scene in
             let keys = [KeySpace.instances, KeySpace.instanceLevels, KeySpace.instance("one"), KeySpace.layout]

@@ -60,7 +60,8 @@ import Testing
         }
     }
 
-    /// - Parameter isSlow: whether the master is back only after the subscription's time limit, when nobody waits for it any more.
+    /// - Parameter isSlow: whether the master is back only after the subscription's time limit,
+    ///   when nobody waits for it any more.
     @Test(arguments: [false, true]) func theTopicOfAMasterThatWasAwayFollows(isSlow: Bool) async throws {
         let limit = Duration.seconds(isSlow ? 2 : 20)
         try await RedisClusterScene.run(commandTimeout: limit) { scene in

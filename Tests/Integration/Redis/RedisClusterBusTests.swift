@@ -84,8 +84,8 @@ import Testing
         throw TestFailure("no channel")
     }
 
-    /// While one master is away, the commands in work of the others' partitions are renewed as ever: no other instance takes them.
-    /// Nor does the end of an instance wait for that master.
+    /// While one master is away, the commands in work of the others' partitions are renewed as ever: no other instance
+    /// takes them. Nor does the end of an instance wait for that master.
     @Test func aMasterThatIsAwayLetsNoCommandBeHandledTwice() async throws {
         try await RedisClusterScene.run { scene in
             let client = try RedisCluster(
@@ -235,7 +235,8 @@ import Testing
         }
     }
 
-    /// Messages of one turn to users in several slots: each user gets hers in their order, and her gateway hears of them.
+    /// Messages of one turn to users in several slots: each user gets hers in their order,
+    /// and her gateway hears of them.
     @Test func mailInItsOrder() async throws {
         try await Self.run { client in
             let gateway = try await ClusterGateway(client)

@@ -65,8 +65,8 @@ import Testing
     }
 }
 
-/// A service that reads commands in partition 0, which the first master owns. Its reads have a minute, so that one which waits
-/// for a server that has been replaced, instead of its successor, is noticed.
+/// A service that reads commands in partition 0, which the first master owns. Its reads have a minute, so that one
+/// which waits for a server that has been replaced, instead of its successor, is noticed.
 private struct WaitingService {
     let handled = Recording<Int>()
     private let client: RedisCluster

@@ -69,7 +69,8 @@ import Testing
         }
     }
 
-    /// A lease at another master is judged as before; one at the new master only when others have had the time to renew it.
+    /// A lease at another master is judged as before; one at the new master only when others
+    /// have had the time to renew it.
     @Test func uptimeIsOfEachMaster() async throws {
         try await RedisClusterScene.run(replicas: 1) { scene in
             let uptime = RedisUptime(connection: scene.cluster)
@@ -139,7 +140,8 @@ import Testing
         }
     }
 
-    /// The master does not answer, and another one, which is connected, takes its slots over: what was under way is sent again.
+    /// The master does not answer, and another one, which is connected, takes its slots over:
+    /// what was under way is sent again.
     @Test func aCommandUnderWayToAMasterThatIsReplacedIsSentToItsSuccessor() async throws {
         try await RedisClusterScene.run { scene in
             let cluster = RedisCluster(

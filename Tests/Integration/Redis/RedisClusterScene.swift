@@ -11,8 +11,8 @@ struct RedisClusterScene: Sendable {
     let servers: RedisClusterServers
     let cluster: RedisCluster
 
-    /// `push`: appends a number to the list of a tag, once. `busy`: keeps its server busy for some milliseconds, and returns
-    /// the server's time in microseconds afterwards.
+    /// `push`: appends a number to the list of a tag, once. `busy`: keeps its server busy for some milliseconds, and
+    /// returns the server's time in microseconds afterwards.
     static let library = RedisFunctionLibrary(
         name: "test",
         parts: [

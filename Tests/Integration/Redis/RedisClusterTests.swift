@@ -67,8 +67,8 @@ import Testing
         }
     }
 
-    /// A slot is moved there and back while numbers are sent to it, by a function that has a fence and by a command that
-    /// follows ASK.
+    /// A slot is moved there and back while numbers are sent to it, by a function that has a fence and
+    /// by a command that follows ASK.
     @Test(arguments: [true, false])
     func aSlotThatMovesUnderLoad(isFunction: Bool) async throws {
         try await RedisClusterScene.run { scene in

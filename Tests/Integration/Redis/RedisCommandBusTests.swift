@@ -285,7 +285,8 @@ import Testing
         }
     }
 
-    /// As long as Redis was away nobody could renew entries, so one that was not renewed says nothing about its consumer.
+    /// As long as Redis was away nobody could renew entries, so one that was not renewed
+    /// says nothing about its consumer.
     @Test func nothingIsClaimedOverAYoungConnection() async throws {
         try await RedisScene.run { scene in
             let handled = Recording<ContinuousClock.Instant>()

@@ -21,8 +21,9 @@ import Testing
         func linkDown(_ error: RedisError) {}
     }
 
-    /// The other connections of a client drop one that ends elsewhere, as far as they know: it may be connecting by now. A second
-    /// attempt would leave a socket behind, or put one without its handshake in the place of the one that is used.
+    /// The other connections of a client drop one that ends elsewhere, as far as they know: it may be
+    /// connecting by now. A second attempt would leave a socket behind, or put one without its handshake in the
+    /// place of the one that is used.
     @Test func aLinkThatIsConnectingIsNotDropped() async throws {
         try await RedisScene.run(libraries: []) { scene in
             let before = try await scene.information("total_connections_received", section: "stats")

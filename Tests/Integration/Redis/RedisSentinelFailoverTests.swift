@@ -42,8 +42,8 @@ import Testing
             return gap
         }
 
-        /// Checks that all took effect once at most, in order, and that none was lost which the client got after a Sentinel had
-        /// told it of the failover: it holds those back.
+        /// Checks that all took effect once at most, in order, and that none was lost which the client got after a
+        /// Sentinel had told it of the failover: it holds those back.
         /// - Returns: the longest time without events, and how many numbers were acknowledged and lost.
         func end(_ scene: RedisSentinelScene, master: Int) async throws -> (gap: Duration, lost: Int) {
             let gap = await flow.finish()
@@ -67,12 +67,13 @@ import Testing
         }
     }
 
-    /// With two replicas the second one follows the old master for another second: the old master goes on to take writes, even with
-    /// `min-replicas-to-write 1`.
+    /// With two replicas the second one follows the old master for another second: the old master goes on to take
+    /// writes, even with `min-replicas-to-write 1`.
     @Test(arguments: [(1, 0), (2, 1)])
     func aHealthyMasterIsReplaced(_ replicas: Int, _ minReplicas: Int) async throws {
-        // Sentinel says a tenth of a second before the promotion what it will do. When this machine is too busy to react in time, the
-        // old master acknowledges what is lost; without the reaction it does so for a second, each time.
+        // Sentinel says a tenth of a second before the promotion what it will do. When this machine is
+        // too busy to react in time, the old master acknowledges what is lost; without the reaction it
+        // does so for a second, each time.
         var lost = 1
         for _ in 0..<3 where lost > 0 {
             lost = try await replaceHealthyMaster(replicas, minReplicas)
@@ -102,7 +103,8 @@ import Testing
     enum Failure: CaseIterable {
         /// kill -9: the connections break.
         case killed
-        /// SIGSTOP: the connections stay open, and nothing is answered; later it goes on, and still takes itself for the master.
+        /// SIGSTOP: the connections stay open, and nothing is answered; later it goes on, and
+        /// still takes itself for the master.
         case frozen
     }
 

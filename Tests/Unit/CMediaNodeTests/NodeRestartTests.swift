@@ -52,7 +52,8 @@ import Testing
     @Test func numbersBeginBelowHalf() throws {
         let channel = try Channel()
         let (anna, bert) = (try channel.join(1), try channel.join(2))
-        // Uplink gaps bring both numbers into the upper half: hers, and those of his slot, which began anywhere in the lower one.
+        // Uplink gaps bring both numbers into the upper half: hers, and those of his slot, which
+        // began anywhere in the lower one.
         anna.skip(100)
         channel.talk(anna, bert, frames: 1)
         for step in [UInt16](repeating: 2990, count: 10) + [2868] {

@@ -185,7 +185,8 @@ import Testing
         let scene = Scene(slots: 2, speakers: 3)
         scene.levels = [20, 20, nil]
         scene.run(milliseconds: 2000)
-        // The holder of slot 0 has left, without a packet; the other one's packets, and those of who is quiet, do not look at it.
+        // The holder of slot 0 has left, without a packet; the other one's packets, and those of
+        // who is quiet, do not look at it.
         scene.levels = [nil, 20, 70]
         scene.run(milliseconds: 4000)
         #expect(scene.heard == [0, 1])

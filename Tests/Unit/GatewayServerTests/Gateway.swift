@@ -87,7 +87,8 @@ final class Gateway: Sendable {
         try await PublicListener.accept(on: channels)
         port.withLock { $0 = channels[0].localAddress?.port ?? 0 }
         let client = client()
-        // The client's reads block their thread, so they run on NIO's thread pool; the gateway needs the threads of tasks.
+        // The client's reads block their thread, so they run on NIO's thread pool; the
+        // gateway needs the threads of tasks.
         try await NIOThreadPool.singleton.runIfActive { talk(client) }
         client.close()
         for channel in channels { try await channel.close().get() }

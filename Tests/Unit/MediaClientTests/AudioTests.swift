@@ -97,7 +97,8 @@ import Testing
         #expect(AudioLevel.value(of: Array(heard[(30 * 960)...])) < 25)
     }
 
-    /// What is aimed at falls when packets come in time again; what is heard waits until something silent can be left out.
+    /// What is aimed at falls when packets come in time again; what is heard waits until
+    /// something silent can be left out.
     @Test func theDelayIsThatOfWhatIsHeard() throws {
         var incoming = IncomingAudio()
         try incoming.setSlots([1])

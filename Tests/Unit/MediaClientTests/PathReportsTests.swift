@@ -19,7 +19,8 @@ import Testing
         return try #require(AudioDatagram(bytes, payloadType: 111))
     }
 
-    /// What the client's next report says of the slot: the middle of the NTP time of the slot's last report, and the time since then.
+    /// What the client's next report says of the slot: the middle of the NTP time of the slot's last
+    /// report, and the time since then.
     private func lastReport(_ reports: inout PathReports, after time: MediaInterval) -> (middle: UInt32, delay: UInt32)
     {
         let bytes = reports.report(packets: 0, bytes: 0, timestamp: 0, now: arrival + time)

@@ -42,7 +42,8 @@ import Testing
         ),
         (
             [primary { $0.synchronousFollowers = 0 }, standby],
-            "db1 waits for a standby at each commit (synchronous_standby_names), and none is connected: start one, or empty the setting"
+            "db1 waits for a standby at each commit (synchronous_standby_names), and none is connected: start one, or "
+                + "empty the setting"
         ),
     ])
     func whatIsWrongIsSaid(of servers: [PostgresServerState], _ line: String) {
@@ -60,10 +61,11 @@ import Testing
         #expect(inspection.wrong == [])
         #expect(
             inspection.advice == [
-                "db1 waits for no standby (synchronous_standby_names is empty): changes of the last moment before a failover are "
-                    + "lost",
+                "db1 waits for no standby (synchronous_standby_names is empty): changes of the last moment before a "
+                    + "failover are lost",
                 "a standby of db1 is 200 MiB behind: see what holds it up (pg_stat_replication)",
-                "the call log's next month is not made: does an invitation service run, and does its user own the table calls?",
+                "the call log's next month is not made: does an invitation service run, and does its user own the "
+                    + "table calls?",
                 "3 calls are in no month (calls_rest)",
             ])
         inspection.judgeCallLog(nextMonthIsMissing: false, waiting: 0)

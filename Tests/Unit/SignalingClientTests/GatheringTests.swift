@@ -6,8 +6,8 @@ import Testing
 struct GatheringTests {
     private static let gateways = (1...3).map { GatewayEndpoint(host: "10.0.0.\($0)", port: 1) }
 
-    /// A client that looks for gateways by discovery, whose random numbers are always the highest: a random choice among the
-    /// three is not the first.
+    /// A client that looks for gateways by discovery, whose random numbers are always the highest: a random choice
+    /// among the three is not the first.
     private func machine(channel: String? = nil) -> ClientStateMachine {
         var configuration = Script.configuration
         configuration.source = .discovery(["http://a"])

@@ -2,7 +2,8 @@ import Testing
 import WebhookClient
 
 @Suite struct WebhookSignatureTests {
-    /// Computed with Python: hmac.new(b"whsec-0123456789abcdef", b'1795247975.{"app":"a","events":[]}', "sha256").hexdigest()
+    /// Computed with Python: hmac.new(b"whsec-0123456789abcdef",
+    /// b'1795247975.{"app":"a","events":[]}', "sha256").hexdigest()
     @Test func signatureOfAKnownVector() {
         #expect(
             WebhookSignature.header(

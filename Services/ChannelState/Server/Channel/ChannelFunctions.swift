@@ -72,8 +72,8 @@ struct ChannelFunctions: Sendable {
     }
 
     /// Parses the reply to ``exit(_:_:moveNumber:)``.
-    /// - Returns: whether a reassertion has restored the member since the session joined, perhaps after it was removed for
-    ///   this leave. It must then be forgotten.
+    /// - Returns: whether a reassertion has restored the member since the session joined, perhaps after it was removed
+    ///   for this leave. It must then be forgotten.
     static func isRestored(_ reply: RedisValue?) -> Bool { reply?.int == 2 }
 
     /// The command reporting that a reassertion has restored the session as a member of the channel.
@@ -100,7 +100,8 @@ struct ChannelFunctions: Sendable {
         /// How long the channel exists after it became empty.
         var timeToLive: Duration
         var countersDue: CounterDueTimes
-        /// The sequence number of the channel's last event up to the leave; nil from a result that an earlier release has kept.
+        /// The sequence number of the channel's last event up to the leave; nil from a result
+        /// that an earlier release has kept.
         var sequence: Int64?
     }
 

@@ -4,8 +4,8 @@ internal import ServiceKit
 internal import ServiceLifecycle
 internal import ServiceMetrics
 
-/// Once a minute, deletes the rows of channels that ended long ago from PostgreSQL, and surveys channels that Redis has lost.
-/// Every instance deletes; rows that another has locked are skipped.
+/// Once a minute, deletes the rows of channels that ended long ago from PostgreSQL, and surveys channels that Redis has
+/// lost. Every instance deletes; rows that another has locked are skipped.
 struct ChannelRetention: Service {
     private static let pause = Duration.seconds(60)
 

@@ -17,18 +17,18 @@ struct MemberMirror: Sendable {
     ///   - change: the number of the change, by Redis' clock (us).
     ///   - cause: that the account has joined or left; nil for a correction.
     func entries(
-        _ channel: ChannelKey, _ account: Account, uid: UInt32, present: Bool, change: Int64, cause: MirrorCause? = nil
+        _ member: Member, in channel: ChannelKey, present: Bool, change: Int64, cause: MirrorCause? = nil
     ) -> [RedisCommand] {
         guard isOn else { return [] }
         var row = MemberMirrorRow(
-            of: Member(account: account, uid: uid), in: channel, version: change, present: present,
+            of: member, in: channel, version: change, present: present,
             joinedAt: RedisTime(microseconds: change))
         row.cause = cause
         return [recording(.member(row), of: channel)]
     }
 
-    /// The command that records a channel's end, for webhooks; none when mirrors are off, or when a process that would take it for
-    /// a malformed change of a member may read it.
+    /// The command that records a channel's end, for webhooks; none when mirrors are off, or when a process that would
+    /// take it for a malformed change of a member may read it.
     func entries(end row: ChannelEndRow) -> [RedisCommand] {
         isOn && tellsEnds() ? [recording(.end(row), of: row.channel)] : []
     }

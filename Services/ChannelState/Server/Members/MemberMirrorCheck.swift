@@ -43,8 +43,8 @@ struct MemberMirrorCheck: Sendable {
         } while last != nil
     }
 
-    /// - Returns: the time since which Redis has kept its data, by the number of the partition: each may be at a master of its
-    ///   own.
+    /// - Returns: the time since which Redis has kept its data, by the number of the partition: each
+    ///   may be at a master of its own.
     private func dataKeptSince() async throws -> [RedisTime] {
         let (redis, partitions) = (functions.redis, functions.redis.bus.partitions)
         let now = try await redis.answers(to: partitions.map { RedisCommand("TIME").inSlot($0.slot) }).map(\.time)
@@ -78,7 +78,7 @@ struct MemberMirrorCheck: Sendable {
             guard let change else { continue }
             _ = try await functions.redis.answers(
                 to: functions.mirror.entries(
-                    row.channel, row.account, uid: row.uid, present: false, change: change,
+                    Member(account: row.account, uid: row.uid), in: row.channel, present: false, change: change,
                     cause: isTold ? MirrorCause(.leave, reason: .leaveDisconnected) : nil))
         }
     }

@@ -33,7 +33,8 @@ struct MembershipHandler: Sendable {
         }
     }
 
-    /// - Parameter act: adds the announcements to be made, also when it throws: a join that is refused may have left other channels.
+    /// - Parameter act: adds the announcements to be made, also when it throws: a join that is
+    ///   refused may have left other channels.
     private func announcing<Answer: Sendable>(
         _ act: (inout [RedisCommand]) async throws(SignalingError) -> Answer
     ) async throws(SignalingError) -> FollowedReply<Answer> {
@@ -80,16 +81,27 @@ struct MembershipHandler: Sendable {
             ChannelMetrics.shared.joins.increment()
             log("joined", actor, channel, .success)
         }
-        switch try ChannelFunctions.presence(replies.last, actor, command.channel) {
-        case .alive: return joined.answer
+        let place = try ChannelFunctions.presence(replies.last, actor, command.channel)
+        try await undoLateJoin(channel, actor, unless: place, context.id, &announcements)
+        return joined.answer
+    }
+
+    /// Ends a join whose session is over by now, or in another channel.
+    /// - Parameter place: where the session was after the join; nothing happens when it is `alive` in the channel.
+    private func undoLateJoin(
+        _ channel: ChannelKey, _ actor: Actor, unless place: ChannelFunctions.Presence, _ id: CommandID,
+        _ announcements: inout [RedisCommand]
+    ) async throws(SignalingError) {
+        switch place {
+        case .alive: return
         case .over, .unknown:
             let leaving = LeaveChannel(actor: actor, channel: channel.name, reason: .leaveDisconnected)
-            try await leave(leaving, context.id.derived("undo"), announcements: &announcements)
+            try await leave(leaving, id.derived("undo"), announcements: &announcements)
             throw SignalingError(.notLoggedIn, .sessionOver, "the session is over")
         case .elsewhere:
             // Only after a time-out: the session's next join has overtaken this one.
             let leaving = LeaveChannel(actor: actor, channel: channel.name, reason: .leaveByUser)
-            try await leave(leaving, context.id.derived("undo"), announcements: &announcements)
+            try await leave(leaving, id.derived("undo"), announcements: &announcements)
             throw SignalingError(.joinOther, .superseded, "the session joined another channel meanwhile")
         }
     }
@@ -131,7 +143,7 @@ struct MembershipHandler: Sendable {
         var after = [ChannelFunctions.exit(actor, channel.name, moveNumber: leave.moveNumber)]
         if let left {
             after += functions.mirror.entries(
-                channel, actor.user.account, uid: left.uid, present: false, change: left.change,
+                Member(account: actor.user.account, uid: left.uid), in: channel, present: false, change: left.change,
                 cause: MirrorCause(.leave, reason: reason))
             if left.count == 0, channel.name.special == nil {
                 let due = RedisTime(microseconds: left.change) + left.timeToLive
@@ -158,7 +170,7 @@ struct MembershipHandler: Sendable {
     ) -> [RedisCommand] {
         if joined.outcome == .present { return [] }
         var after = functions.mirror.entries(
-            channel, actor.user.account, uid: actor.uid, present: true, change: joined.change,
+            Member(account: actor.user.account, uid: actor.uid), in: channel, present: true, change: joined.change,
             cause: joined.outcome == .joined ? MirrorCause(.join, createsChannel: joined.createsChannel) : nil)
         after += counters.scheduling(joined.countersDue, channel)
         if joined.count == 1, channel.name.special == nil {

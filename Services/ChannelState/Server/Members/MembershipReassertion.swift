@@ -52,7 +52,7 @@ struct MembershipReassertion: Sendable {
         guard let change = reasserted.change else { return }
         let added = members.filter { reasserted.added.contains($0.member.account) }
         var after = added.flatMap {
-            functions.mirror.entries(channel, $0.member.account, uid: $0.member.uid, present: true, change: change)
+            functions.mirror.entries($0.member, in: channel, present: true, change: change)
         }
         after += counters.scheduling(reasserted.countersDue, channel)
         if channel.name.special == nil {
@@ -75,7 +75,7 @@ struct MembershipReassertion: Sendable {
     private func remove(_ actor: Actor, from channel: ChannelKey, isTold: Bool) async throws(SignalingError) {
         guard let left = try await functions.forget(actor, channel, isTold: isTold) else { return }
         var after = functions.mirror.entries(
-            channel, actor.user.account, uid: left.uid, present: false, change: left.change,
+            Member(account: actor.user.account, uid: left.uid), in: channel, present: false, change: left.change,
             cause: isTold ? MirrorCause(.leave, reason: .leaveDisconnected) : nil)
         after += counters.scheduling(left.countersDue, channel)
         if left.count == 0, channel.name.special == nil {

@@ -26,8 +26,8 @@ package enum HookFailure: String, Error, Sendable, CaseIterable {
     /// Not asked: too many questions in a row had failed.
     case open
 
-    /// Whether what is asked about goes on without an answer. A client whose address exceeds its share is refused always: otherwise it
-    /// would get its messages past the server by sending many at once.
+    /// Whether what is asked about goes on without an answer. A client whose address exceeds its share is refused
+    /// always: otherwise it would get its messages past the server by sending many at once.
     package func goesOn(with hook: BeforeHook) -> Bool {
         switch self {
         case .share: false

@@ -1,5 +1,5 @@
-/// Decides whether an app's server is asked: not more questions at once than its bound, and none for a while after several in a row
-/// did not reach it, so that a dead server costs its users no deadline each.
+/// Decides whether an app's server is asked: not more questions at once than its bound, and none for a while after
+/// several in a row did not reach it, so that a dead server costs its users no deadline each.
 package struct HookGate: Sendable {
     /// The failures in a row after which the server is left alone.
     package static let failuresBound = 5

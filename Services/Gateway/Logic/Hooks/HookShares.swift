@@ -1,5 +1,5 @@
-/// How many of an app's questions each client address has under way: none has more than a share of them, so that one client's slow
-/// questions leave room for those of others.
+/// How many of an app's questions each client address has under way: none has more than a share of them, so that one
+/// client's slow questions leave room for those of others.
 package struct HookShares: Sendable {
     /// The part of an app's questions that one address may have under way.
     private static let part = 8
@@ -10,7 +10,8 @@ package struct HookShares: Sendable {
     package let bound: Int
     private var underWay: [ClientAddress: Int] = [:]
 
-    /// - Parameter questions: the most questions of the app under way, which bounds the number of addresses that are remembered.
+    /// - Parameter questions: the most questions of the app under way, which bounds the number of
+    ///   addresses that are remembered.
     package init(of questions: Int) { bound = max(questions / Self.part, Self.least) }
 
     /// Whether an address may ask another question. One that is not counted, nil, always may.

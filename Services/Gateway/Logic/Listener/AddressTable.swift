@@ -93,7 +93,8 @@ package struct AddressTable: Sendable {
         forgetQuiet(now)
     }
 
-    /// Whether clients of the address may try to log in; false while too many logins of it, or of its network, have failed.
+    /// Whether clients of the address may try to log in; false while too many logins of it,
+    /// or of its network, have failed.
     package mutating func mayLogIn(_ address: ClientAddress, now: LocalTime) -> Bool {
         guard entries[address]?.failures.has(now: now) ?? true else { return false }
         return address.site.flatMap { sites[$0]?.failures.has(now: now) } ?? true

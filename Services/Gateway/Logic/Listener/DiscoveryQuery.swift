@@ -1,12 +1,14 @@
 internal import ClusterState
 package import SignalingProtocol
 
-/// What a client asks discovery for: any gateways, or those where the members of a channel, or the users of an app, gather.
+/// What a client asks discovery for: any gateways, or those where the members of a channel,
+/// or the users of an app, gather.
 package struct DiscoveryQuery: Equatable, Sendable {
     /// Names the channel or the app; nil for any gateways.
     package let subject: String?
 
-    /// Reads the target of a request, such as `/getaddr?vid=APP&channel=NAME`. Source: `Docs/protocol.md`, "Finding a gateway".
+    /// Reads the target of a request, such as `/getaddr?vid=APP&channel=NAME`. Source:
+    /// `Docs/protocol.md`, "Finding a gateway".
     ///
     /// Without `channel` and `app` nothing is looked at: the old clients send what they like.
     /// - Throws: `SignalingError` (1004) with a text that names the parameter which cannot be used.

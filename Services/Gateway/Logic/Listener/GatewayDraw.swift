@@ -8,8 +8,9 @@ package struct GatewayDraw<Address: Hashable & Sendable>: Sendable {
 
     private let candidates: [Candidate]
 
-    /// Considers gateways. One without connections is twice as likely to be drawn as one that has as many as the average
-    /// shard; a steeper preference would send all clients to the same few gateways until their new load is known.
+    /// Considers gateways. One without connections is twice as likely to be drawn as one that has as
+    /// many as the average shard; a steeper preference would send all clients to the same few gateways
+    /// until their new load is known.
     /// - Parameter shards: shards' public addresses, which those of one gateway share, and their connections.
     package init(_ shards: [(address: Address, connections: Int)]) {
         var loads: [Address: (connections: Int, shards: Int)] = [:]

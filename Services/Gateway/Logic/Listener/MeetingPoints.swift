@@ -1,8 +1,9 @@
 import ClusterState
 package import SignalingProtocol
 
-/// Where those gather who ask discovery for the gateways of a channel or an app: at the few gateways that ``GatewayRanking`` puts
-/// first for it, as long as these live and are not much busier than others. No I/O and no clock. See Docs/decisions/0020-gathering.md.
+/// Picks the gateways that clients of one channel or app are sent to by discovery, so that they meet on few gateways:
+/// those that ``GatewayRanking`` puts first, as long as they live and are not much busier than others. No I/O and no
+/// clock. See Docs/decisions/0020-gathering.md.
 package struct MeetingPoints<Address: Hashable & Sendable>: Sendable {
     /// What is known of a shard.
     package struct Shard: Sendable {
@@ -20,14 +21,16 @@ package struct MeetingPoints<Address: Hashable & Sendable>: Sendable {
         var shard: Shard?
         /// How many clients were led to it by this process since it was read.
         var named = 0
-        /// Rounds this process's part of what the shard may still get up or down: the parts of many processes are less than one.
+        /// Random, so that the fractions of many processes add up. Each process may send a shard its share of the
+        /// remaining clients, which is often less than one.
         let luck = Double.random(in: 0..<1)
         var freshUntil: ContinuousClock.Instant
     }
 
     /// The number of gateways of a channel: two, so that one may end, or be busy, without all having to go elsewhere.
     package static var gateways: Int { 2 }
-    /// How far down the ranking gateways are looked for. When all of these are gone or busy, clients are spread as any others.
+    /// How far down the ranking gateways are looked for. When all of these are gone or busy,
+    /// clients are spread as any others.
     package static var candidates: Int { 8 }
     /// How long is relied on what was read of a shard.
     package static var freshness: Duration { .seconds(2) }
@@ -92,8 +95,8 @@ package struct MeetingPoints<Address: Hashable & Sendable>: Sendable {
         for id in ids { known[id] = Known(shard: found[id], freshUntil: now + Self.freshness) }
     }
 
-    /// The gateways of a subject in the order in which a client is to try them: ``gateways`` at most, and none when all that
-    /// come into question are gone or busy.
+    /// The gateways of a subject in the order in which a client is to try them: ``gateways`` at most, and none when all
+    /// that come into question are gone or busy.
     package mutating func choose(for subject: String, using generator: inout some RandomNumberGenerator) -> [Address] {
         var chosen: [(id: GatewayID, address: Address)] = []
         for id in ranking.best(Self.candidates, for: subject) where chosen.count < Self.gateways {

@@ -1,11 +1,11 @@
 internal import ClusterState
 package import SignalingProtocol
 
-/// The media nodes that a shard knows to be alive, and which of them a channel is on: the first one of the channel's order
-/// (``ClusterState/RendezvousRanking``) that takes participants. So all gateways choose the same one.
+/// The media nodes that a shard knows to be alive, and which of them a channel is on: the first one of the channel's
+/// order (``ClusterState/RendezvousRanking``) that takes participants. So all gateways choose the same one.
 package struct MediaNodes: Sendable {
-    /// How long a node is believed in that the list of nodes does not contain any more: a list that came back empty, because Redis
-    /// did, does not move running calls.
+    /// How long a node is believed in that the list of nodes does not contain any more: a list that came back empty,
+    /// because Redis did, does not move running calls.
     package static let patience = LocalTime.Span(.seconds(3))
     /// How old the list may be that a channel is placed by.
     package static let freshness = LocalTime.Span(.seconds(1))
@@ -36,8 +36,8 @@ package struct MediaNodes: Sendable {
         nodes = nodes.filter { now - $0.value.seen <= Self.patience }
     }
 
-    /// The list could not be read: who was alive is believed in until it can be, and for as long afterwards as a node needs to list
-    /// itself again.
+    /// The list could not be read: who was alive is believed in until it can be, and for as long afterwards as a
+    /// node needs to list itself again.
     package mutating func isUnreadable(now: LocalTime) {
         for id in nodes.keys { nodes[id]?.seen = now }
     }

@@ -1,11 +1,12 @@
 package import SignalingProtocol
 
-/// What one client connection does with media: whether it was opened for it without a session, its participants, its calls that are
-/// not answered, and how often it has joined.
+/// What one client connection does with media: whether it was opened for it without a session, its participants, its
+/// calls that are not answered, and how often it has joined.
 package struct MediaSocket: Sendable {
     /// Media calls without an answer.
     package static let calls = 16
-    /// Mutes, renewals, resumes and restarts in a second, after ``changesAtOnce``: all others in the channel are told of a mute.
+    /// Mutes, renewals, resumes and restarts in a second, after ``changesAtOnce``: all others in
+    /// the channel are told of a mute.
     package static let changesPerSecond = 5
     package static let changesAtOnce = 20
     /// Participants at a time.

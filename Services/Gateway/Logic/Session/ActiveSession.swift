@@ -7,7 +7,8 @@ package import SignalingProtocol
 package final class ActiveSession: Sendable, Equatable {
     /// The session, as presence has opened it or moved it to this gateway.
     package let session: ConnectionStateMachine.Session
-    /// The keys of the session's user. Kept, because each message needs their tag, which contains a checksum of the name.
+    /// The keys of the session's user. Kept, because each message needs their tag, which
+    /// contains a checksum of the name.
     package let keys: UserKeys
     /// The prefix of its messages' command ids; nil unless the client repeats unanswered messages after a resume.
     private let messagePrefix: String?

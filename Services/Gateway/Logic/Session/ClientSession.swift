@@ -2,8 +2,8 @@ internal import DequeModule
 package import SignalingProtocol
 internal import SignalingWire
 
-/// One client's connection and the session on it, composed of the login, the order of the calls, their rates, the mailbox
-/// and the channel.
+/// One client's connection and the session on it, composed of the login, the order of the calls, their
+/// rates, the mailbox and the channel.
 ///
 /// All events enter through ``handle(_:_:)``, which returns actions for the driver (`ClientConnection`) to perform. The
 /// driver performs all actions of an event before it passes the next one, and otherwise sees only ``held``. Of its own
@@ -177,8 +177,8 @@ package struct ClientSession: ~Copyable {
         if let closing { actions.append(.close(closing)) }
     }
 
-    /// Loses the connection because it has met a combination which the types exclude, and has the error logged. The client
-    /// may resume its session.
+    /// Loses the connection because it has met a combination which the types exclude, and has the error logged. The
+    /// client may resume its session.
     mutating func loseExcluded(_ what: String, _ actions: inout SessionActions) {
         actions.append(.logError(what))
         lose(.restart, &actions)

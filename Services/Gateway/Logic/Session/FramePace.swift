@@ -1,5 +1,5 @@
-/// Bounds how many frames a connection may send that nothing else bounds: pings, calls that are refused, and all frames before the
-/// login. Beyond it the connection's frames wait, and it is not read from.
+/// Bounds how many frames a connection may send that nothing else bounds: pings, calls that are refused, and all frames
+/// before the login. Beyond it the connection's frames wait, and it is not read from.
 ///
 /// Calls that are accepted are bounded by ``SessionRates``; here only those of ``frameBytes`` and more count.
 package struct FramePace: Sendable {

@@ -19,7 +19,8 @@ package enum SessionAction: Equatable, Sendable {
     package enum Count: Equatable, Sendable {
         /// A session was opened, or resumed.
         case login, resume
-        /// A login or resume was refused; `isOfTheLogin`: because of what the client sent, not because of the cluster's state.
+        /// A login or resume was refused; `isOfTheLogin`: because of what the client sent, not
+        /// because of the cluster's state.
         case loginFailure(isOfTheLogin: Bool)
         /// A login or resume was refused because too many from the client's address have failed.
         case loginLimited
@@ -68,7 +69,8 @@ package enum SessionAction: Equatable, Sendable {
 
     /// Request the app's settings.
     case askApp(AppID)
-    /// Ask the app's server whether something may happen. Indirect, because a login's question would enlarge each action.
+    /// Ask the app's server whether something may happen. Indirect, because a login's
+    /// question would enlarge each action.
     indirect case askHook(HookQuestion)
     /// Open this session in presence.
     case open(ConnectionStateMachine.Session)
@@ -136,9 +138,11 @@ package enum SessionAction: Equatable, Sendable {
     case advanceFeed(ChannelPosition)
     /// Send these events of the channel to the client.
     case show([ChannelEvent])
-    /// Number the events that are sent to the client above this id, the last that it has received on another connection.
+    /// Number the events that are sent to the client above this id, the last that it has
+    /// received on another connection.
     case continueIDs(after: Int64)
-    /// Disconnect the client, because more than ``Membership/heldBound`` events wait for the answer to its call. It may resume.
+    /// Disconnect the client, because more than ``Membership/heldBound`` events wait for the
+    /// answer to its call. It may resume.
     case cutOff
     /// Read the channel's log above this position.
     case readLog(ChannelKey, after: ChannelPosition, number: Int)

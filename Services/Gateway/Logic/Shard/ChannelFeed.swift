@@ -23,7 +23,8 @@ package struct ChannelFeed: ~Copyable {
     private struct Filling {
         /// Events published during the read.
         var held: [ChannelEvent] = []
-        /// Whether the log must be read once more, because publications may have been lost since this read was requested.
+        /// Whether the log must be read once more, because publications may have been lost
+        /// since this read was requested.
         var again = false
         /// Complete reads of the log after which the gap before `held` remained.
         var attempts = 0

@@ -1,10 +1,11 @@
 internal import DequeModule
 package import SignalingProtocol
 
-/// The sessions that lost their connections at this gateway a short time ago. No gateway holds them, so that only this table
-/// can tell presence of them after Redis has lost its data.
+/// The sessions that lost their connections at this gateway a short time ago. No gateway holds them, so that only this
+/// table can tell presence of them after Redis has lost its data.
 ///
-/// ``DetachedRates`` is a table of its own: it also has the rates of sessions that have ended, and only for a few seconds.
+/// ``DetachedRates`` is a table of its own: it also has the rates of sessions that have
+/// ended, and only for a few seconds.
 package struct DetachedSessions: Sendable {
     /// The most sessions that are remembered; the oldest are forgotten first.
     package static let bound = 65_536
@@ -20,7 +21,8 @@ package struct DetachedSessions: Sendable {
     }
 
     private var entries: [SessionID: Entry] = [:]
-    /// The sessions in the order of their losses, the oldest first. A session that was forgotten stays until its turn comes.
+    /// The sessions in the order of their losses, the oldest first. A session that was
+    /// forgotten stays until its turn comes.
     private var order: Deque<(session: SessionID, lostAt: LocalTime)> = []
 
     /// Creates an empty table.

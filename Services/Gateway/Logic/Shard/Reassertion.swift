@@ -4,8 +4,8 @@ package import SignalingProtocol
 /// The sessions and members that a gateway still has to reassert to presence and channel-state, after Redis may have
 /// lost them.
 ///
-/// Sessions go first, each request about those of one partition of the bus, so that none fails because of another's master; then
-/// members, once their sessions were answered. What failed is sent again after ``retry(_:)``.
+/// Sessions go first, each request about those of one partition of the bus, so that none fails because of another's
+/// master; then members, once their sessions were answered. What failed is sent again after ``retry(_:)``.
 package struct Reassertion: Sendable {
     /// The most sessions, or members of one channel, in one request.
     package static let page = 250
@@ -66,7 +66,8 @@ package struct Reassertion: Sendable {
     package func isAnswered(_ partition: Int) -> Bool { parts[partition] == nil }
 
     /// Queues sessions to be reasserted.
-    /// - Parameter partition: that of the session's user; nil for a session that is not held any more, which is left out.
+    /// - Parameter partition: that of the session's user; nil for a session that is not
+    ///   held any more, which is left out.
     package mutating func want(_ wanted: some Sequence<SessionID>, _ partition: (SessionID) -> Int?) {
         for session in wanted {
             if let partition = partition(session) { add(session, partition) }
@@ -102,8 +103,8 @@ package struct Reassertion: Sendable {
         return .members(channel, page)
     }
 
-    /// Presence answered a request about a partition's sessions; `found` are those that are in a channel, whose memberships are
-    /// queued.
+    /// Presence answered a request about a partition's sessions; `found` are those that are in a
+    /// channel, whose memberships are queued.
     package mutating func answered(
         _ partition: Int, members found: [(session: SessionID, channel: ChannelKey)]
     ) {

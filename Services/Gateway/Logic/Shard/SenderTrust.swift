@@ -1,10 +1,11 @@
 /// Whether a shard holds its leases, and whether its sessions may send messages without Redis checking them.
 ///
-/// A single Redis checks the sender's session with each message. In a cluster that session is at another master than the
-/// receiver's mailbox, so the gateway itself must stop in time: a gateway that was suspended, or cut off, may hold sessions that
-/// presence has ended since, and goes on with what waits in its sockets. It sends nothing once half of its leases may have expired,
-/// because only then does presence give up its sessions, nor after it has lost them, before presence has told which sessions have
-/// ended meanwhile: those of the sender's partition suffice. A session that was resumed elsewhere meanwhile is told by an event.
+/// A single Redis checks the sender's session with each message. In a cluster that session is at another master than
+/// the receiver's mailbox, so the gateway itself must stop in time: a gateway that was suspended, or cut off, may hold
+/// sessions that presence has ended since, and goes on with what waits in its sockets. It sends nothing once half of
+/// its leases may have expired, because only then does presence give up its sessions, nor after it has lost them,
+/// before presence has told which sessions have ended meanwhile: those of the sender's partition suffice. A session
+/// that was resumed elsewhere meanwhile is told by an event.
 package struct SenderTrust: Sendable {
     private struct Lease {
         /// When it may have expired, unless it is renewed.
@@ -43,14 +44,15 @@ package struct SenderTrust: Sendable {
 
     /// Called when a lease was renewed, or created.
     ///
-    /// One that had expired does not count before it has been held for as long as a lease lasts: a watcher may have read it as
-    /// expired, and may still be reading the others.
+    /// One that had expired does not count before it has been held for as long as a lease lasts: a watcher may have
+    /// read it as expired, and may still be reading the others.
     /// - Parameters:
     ///   - number: the lease, from 0.
     ///   - asked: when the renewal was asked for.
     ///   - wasHeld: whether the lease existed until then.
     ///   - now: when it was answered.
-    /// - Returns: whether too few leases have been held without a gap: then all sessions must be reasserted to presence.
+    /// - Returns: whether too few leases have been held without a gap: then all sessions
+    ///   must be reasserted to presence.
     package mutating func leaseRenewed(
         _ number: Int, askedAt asked: LocalTime, wasHeld: Bool, now: LocalTime
     ) -> Bool {

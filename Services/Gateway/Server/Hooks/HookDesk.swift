@@ -6,7 +6,8 @@ internal import ServiceMetrics
 internal import SignalingProtocol
 internal import WebhookClient
 
-/// The before-hooks of a shard's apps: asks their servers, each within its own bounds, so that one that hangs holds up no other app.
+/// The before-hooks of a shard's apps: asks their servers, each within its own bounds, so that one
+/// that hangs holds up no other app.
 ///
 /// Belongs to the shard's event loop. The requests themselves run on other loops.
 final class HookDesk {

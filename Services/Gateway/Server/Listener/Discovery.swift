@@ -6,14 +6,15 @@ internal import ServiceKit
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Answers `GET /getaddr?vid=APP` with some of the live gateways, of which it reads a sample from time to time. With `&channel=NAME`
-/// those come first where the channel's members gather, see ``MeetingPoints``.
+/// Answers `GET /getaddr?vid=APP` with some of the live gateways, of which it reads a sample from time to time. With
+/// `&channel=NAME` those come first where the channel's members gather, see ``MeetingPoints``.
 ///
-/// A reading of Redis holds up no answer for longer than ``readPatience``, and none at all while what is known is younger than
-/// ``ageBound``, or the last reading has failed: the answer is made from what is known, and Redis is read meanwhile.
+/// A reading of Redis holds up no answer for longer than ``readPatience``, and none at all while what is
+/// known is younger than ``ageBound``, or the last reading has failed: the answer is made from what is
+/// known, and Redis is read meanwhile.
 ///
-/// Source: `Docs/protocol.md`, "Finding a gateway". Without `channel` and `app` the answer is always 200 with a non-empty list: the
-/// old web clients hang on anything else.
+/// Source: `Docs/protocol.md`, "Finding a gateway". Without `channel` and `app` the answer is always 200 with a
+/// non-empty list: the old web clients hang on anything else.
 actor Discovery {
     /// Entries are repeated up to this count. The oldest web clients never wrap around at the end of the list, and
     /// advance by one entry whenever an abandoned socket closes during a login; past the end they stop working.
@@ -25,7 +26,8 @@ actor Discovery {
     private static let freshness = Duration.seconds(2)
     /// The age up to which a sample is used without a wait for a new one: between two requests may be hours.
     private static let ageBound = Duration.seconds(10)
-    /// How long an answer waits for Redis at most; the first one, and those at the same time, wait for up to ``firstPatience``.
+    /// How long an answer waits for Redis at most; the first one, and those at the same time,
+    /// wait for up to ``firstPatience``.
     private static let readPatience = Duration.milliseconds(300)
     private static let firstPatience = Duration.seconds(1)
     /// The largest number of readings for channels and apps at a time. Beyond it, answers are made from what is known.

@@ -35,8 +35,8 @@ struct PublicListener: Sendable {
     let identity: TLSIdentity?
     let logger: Logger
 
-    /// Opens the plain port and, where a certificate is configured, the TLS port. Clients that connect wait in the kernel's
-    /// queue until ``accept(on:)``.
+    /// Opens the plain port and, where a certificate is configured, the TLS port. Clients that connect wait in the
+    /// kernel's queue until ``accept(on:)``.
     /// - Returns: the listening channels, the plain one first.
     func bind() async throws -> [any Channel] {
         if configuration.testEchoBytes > 0 { logger.warning("test mode: WebSockets echo, nobody can log in") }
@@ -46,8 +46,8 @@ struct PublicListener: Sendable {
         return [plain, secure]
     }
 
-    /// Begins to accept clients; no effect if it has begun already. A client whose connection the kernel gives to a shard that
-    /// does not accept clients yet is served by another that does.
+    /// Begins to accept clients; no effect if it has begun already. A client whose connection the kernel gives to a
+    /// shard that does not accept clients yet is served by another that does.
     static func accept(on channels: [any Channel]) async throws {
         for channel in channels { try await channel.setOption(.autoRead, value: true).get() }
     }
@@ -64,7 +64,8 @@ struct PublicListener: Sendable {
             }
     }
 
-    /// Sets up an accepted connection, at the shard of its event loop or, while that one does not accept clients, at another.
+    /// Sets up an accepted connection, at the shard of its event loop or, while that one does
+    /// not accept clients, at another.
     private func receive(_ channel: any Channel, tls: TLSIdentity?) throws {
         if shard(of: channel).acceptsClients.load(ordering: .acquiring) { return try configure(channel, tls: tls) }
         let open = shards.values.filter { $0.acceptsClients.load(ordering: .acquiring) }
@@ -76,8 +77,8 @@ struct PublicListener: Sendable {
     /// The connection of a channel has become another channel's; ends the first one.
     private struct HandedOver: Error {}
 
-    /// Continues a connection on another shard's event loop, in a new channel with a copy of the socket's descriptor. Closing the
-    /// old channel closes its own descriptor only.
+    /// Continues a connection on another shard's event loop, in a new channel with a copy of the socket's descriptor.
+    /// Closing the old channel closes its own descriptor only.
     private func handOver(_ channel: any Channel, to shard: GatewayShard, tls: TLSIdentity?) throws {
         let copy = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
             dup($0)

@@ -3,7 +3,8 @@ internal import NIOHTTP1
 internal import ServiceKit
 internal import WebSocketWire
 
-/// Upgrades an HTTP connection to a WebSocket: the server's side of the opening handshake. Source: RFC 6455, section 4.2.
+/// Upgrades an HTTP connection to a WebSocket: the server's side of the opening handshake.
+/// Source: RFC 6455, section 4.2.
 ///
 /// NIO's own upgrader is not used because it adds its frame encoder and decoder to every connection
 /// (`Docs/decisions/0008-messages-to-users.md`).

@@ -5,7 +5,8 @@ internal import SignalingProtocol
 internal import SignalingWire
 internal import WebSocketWire
 
-/// Media calls. They are answered when they are ready: neither the session's other calls wait for a node, nor they for those.
+/// Media calls. They are answered when they are ready: neither the session's other calls wait
+/// for a node, nor they for those.
 extension ClientConnection {
     /// A call that is to be answered.
     private struct Ticket {

@@ -46,7 +46,8 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
 
     /// How many more frames the client may send at once.
     private var pace = FramePace()
-    /// The input that waits because the client has sent more than its pace allows; nil while input is handled as it arrives.
+    /// The input that waits because the client has sent more than its pace allows; nil while
+    /// input is handled as it arrives.
     private var held: [UInt8]?
 
     private struct ReadingPause {
@@ -311,8 +312,8 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
         shard.logOften(.violation, "protocol violation", ["what": "\(what)", "client": "\(address)"])
     }
 
-    /// Closes the connection because it has met what the types of its parts exclude: an error of this program, which other
-    /// clients are not to suffer from. The session stays resumable.
+    /// Closes the connection because it has met what the types of its parts exclude: an error of this program, which
+    /// other clients are not to suffer from. The session stays resumable.
     func endExcluded(_ what: String, on shard: isolated GatewayShard) {
         shard.logger.error("client connection", metadata: ["error": "\(what)", "client": "\(address)"])
         handle(.close(.restart), on: shard)

@@ -4,9 +4,9 @@ internal import GatewayLogic
 final class OutputBudget {
     /// Which bound was exceeded.
     enum Bound: String {
-        /// That of the connection.
+        /// The bound of the connection.
         case connection
-        /// That of all connections together; this client had the most waiting output.
+        /// The bound of all connections together; this client had the most waiting output.
         case all
     }
 

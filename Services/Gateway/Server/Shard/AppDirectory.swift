@@ -4,12 +4,12 @@ internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// A cache of apps' settings. No login waits for newer settings than the cache has, unless those are old and nobody has asked
-/// for newer ones lately:
+/// A cache of apps' settings. No login waits for newer settings than the cache has, unless those are old and nobody
+/// has asked for newer ones lately:
 /// - younger than ``freshness``: they are used;
 /// - younger than ``ageBound``: they are used, and newer ones are asked for meanwhile;
-/// - older: newer ones are waited for. But when the last request has failed, the old ones are used at once for as long as that
-///   lasts, and presence is asked at most once every ``retryPause``.
+/// - older: newer ones are waited for. But when the last request has failed, the old ones are used at once for as long
+///   as that lasts, and presence is asked at most once every ``retryPause``.
 ///
 /// Ids that no app has are cached separately, so that invented ids displace no app. The number of unknown ids about
 /// which presence is asked per second is bounded.
@@ -49,7 +49,8 @@ final class AppDirectory {
     ///   - unknownBound: the largest number of cached ids that no app has.
     ///   - freshness: how long settings are used without a new request; default 5 s.
     ///   - ageBound: how old settings may be that are used while presence answers; default 10 s.
-    ///   - renewal: how long to wait for an answer before the cached settings are used, or presence is asked again; default 2 s.
+    ///   - renewal: how long to wait for an answer before the cached settings are used, or
+    ///     presence is asked again; default 2 s.
     init(
         sender: CommandSender, unknownBound: Int = 4096, freshness: Duration = .seconds(5),
         ageBound: Duration = .seconds(10), renewal: Duration = .seconds(2)
@@ -98,8 +99,8 @@ final class AppDirectory {
         if !isAsked { ask(app, until: .now + LocalTime.Span(Self.patience)) }
     }
 
-    /// - Parameter end: until when presence is asked again if it does not answer and nothing is cached: another partition of its
-    ///   commands may be reachable.
+    /// - Parameter end: until when presence is asked again if it does not answer and nothing is cached: another
+    ///   partition of its commands may be reachable.
     private func ask(_ app: AppID, until end: LocalTime) {
         sender.send(GetApp(app: app), within: renewal) { [self] answer in
             if case .failure(let error) = answer, error.reason == .timeout, entries[app] == nil, LocalTime.now < end {

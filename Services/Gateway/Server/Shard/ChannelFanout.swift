@@ -7,8 +7,8 @@ internal import WebSocketWire
 
 /// Writes a channel's events to its members on one shard.
 ///
-/// A member's ``ClientSession`` decides which events it receives, by the actions `hold`, `showAll` and `show`. For a member
-/// that receives every event, the session is not asked.
+/// A member's ``ClientSession`` decides which events it receives, by the actions `hold`, `showAll` and `show`. For a
+/// member that receives every event, the session is not asked.
 final class ChannelFanout {
     /// The delivery state of one connection.
     struct Progress {

@@ -8,7 +8,8 @@ func eachShard<Shard: Sendable>(of shards: [Shard], _ act: @escaping @Sendable (
     }
 }
 
-/// Asks all shards at once, in one unstructured task each, so that a shard that hangs keeps nobody waiting for longer than `bound`.
+/// Asks all shards at once, in one unstructured task each, so that a shard that hangs keeps nobody
+/// waiting for longer than `bound`.
 /// - Returns: the answers in the order of the shards; nil for a shard that has not answered in time.
 func answers<Shard: Sendable, Answer: Sendable>(
     of shards: [Shard], within bound: Duration, _ ask: @escaping @Sendable (Shard) async -> Answer

@@ -6,8 +6,9 @@ internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Reasserts the sessions that lost their connections here a short time ago, on the same occasions as those that the shard
-/// holds: if Redis has lost them, they are recorded again as detached, with the times at which their connections were lost.
+/// Reasserts the sessions that lost their connections here a short time ago, on the same occasions as those
+/// that the shard holds: if Redis has lost them, they are recorded again as detached, with the times at
+/// which their connections were lost.
 extension GatewayShard {
     /// Remembers a session whose connection was lost, unless another connection of this shard has taken it over.
     func remember(_ held: HeldSession) {
@@ -84,7 +85,8 @@ extension GatewayShard {
         let command = ReassertMembers(channel: channel, members: members)
         sender.send(command, within: configuration.commandTimeout) { [self] result in
             switch result {
-            // Those that are unknown have ended, or were resumed and have left the channel since: others look after them.
+            // Those that are unknown have ended, or were resumed and have left the channel
+            // since: others look after them.
             case .success: detachedReassertion.answered(unknown: [])
             case .failure: detachedReassertion.failed(request)
             }

@@ -55,8 +55,8 @@ extension GatewayShard {
         }
     }
 
-    /// Called when publications in these slots may have been lost: reads what was missed. While slots move or a master is
-    /// replaced, many reads of sockets renew topics; those of ``gatheringTime`` are handled together.
+    /// Called when publications in these slots may have been lost: reads what was missed. While slots move or a master
+    /// is replaced, many reads of sockets renew topics; those of ``gatheringTime`` are handled together.
     func resynchronize(_ slots: SlotScope) {
         guard slots != .all else { return renew(.all) }
         let isGathering = renewed != .none

@@ -22,7 +22,8 @@ extension GatewayShard {
         tellDetached()
     }
 
-    /// Repeats what was not confirmed, about lost connections and held or detached sessions; called with each heartbeat.
+    /// Repeats what was not confirmed, about lost connections and held or detached
+    /// sessions; called with each heartbeat.
     func retryTelling() {
         detaching.retry()
         tellDetached()

@@ -18,21 +18,21 @@ struct RouteComparison {
 /// Compares the sessions that the shard holds with those that Redis records for it, in both directions.
 ///
 /// After every outage of either connection, and when the lease was lost, all sessions are reasserted to presence: what
-/// Redis has lost is recorded again, and the replies contain what the shard has missed (kicks, moves, mail). In a cluster
-/// these are the sessions of users, or in channels, of the master that was away. Once a minute only the ids are compared, which
-/// costs Redis almost nothing, and the sessions that differ are reasserted.
+/// Redis has lost is recorded again, and the replies contain what the shard has missed (kicks, moves, mail). In a
+/// cluster these are the sessions of users, or in channels, of the master that was away. Once a minute only the ids are
+/// compared, which costs Redis almost nothing, and the sessions that differ are reasserted.
 extension GatewayShard {
     /// The master of these slots is connected, for the first time or again.
     func redisConnected(_ slots: SlotScope) {
         guard senders.hasBegun else { return }
         reassert(slots)
-        // Usually the subscriptions there are renewed a moment later, and that compares too: one search suffices. If not, the
-        // next heartbeat begins it.
+        // Usually the subscriptions there are renewed a moment later, and that compares too: one search suffices. If
+        // not, the next heartbeat begins it.
         uncompared.formUnion(slots)
     }
 
-    /// Reasserts all sessions that are recorded in these slots, and searches there for sessions that Redis records for this
-    /// shard but that it does not hold.
+    /// Reasserts all sessions that are recorded in these slots, and searches there for sessions that Redis records for
+    /// this shard but that it does not hold.
     func reconcile(_ slots: SlotScope = .all) {
         reassert(slots)
         compare(slots)

@@ -82,7 +82,7 @@ actor GatewayShard {
     var reassertion = Reassertion()
     /// The sessions that lost their connections here a short time ago.
     var detachedSessions = DetachedSessions()
-    /// Those of ``detachedSessions`` that must be reasserted, with their memberships.
+    /// The sessions of ``detachedSessions`` that must be reasserted, with their memberships.
     var detachedReassertion = Reassertion()
     /// The comparison of this shard's sessions with those of Redis that is in progress.
     var comparison: RouteComparison?

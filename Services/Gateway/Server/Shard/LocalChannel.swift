@@ -78,9 +78,9 @@ final class LocalChannel {
         return !isCollecting
     }
 
-    /// Calls back when the events up to a sequence number have been written to the members: at once, unless some of them are
-    /// being collected or have not come yet. In a cluster a service's answer comes over another connection than the events
-    /// that were published before it.
+    /// Calls back when the events up to a sequence number have been written to the members: at once, unless some of
+    /// them are being collected or have not come yet. In a cluster a service's answer comes over another connection
+    /// than the events that were published before it.
     func whenWritten(
         through sequence: Int64, on shard: isolated GatewayShard, _ callback: @escaping () -> Void
     ) {

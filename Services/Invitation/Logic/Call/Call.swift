@@ -50,7 +50,8 @@ package struct CallParty: Equatable, Sendable {
     package var account: Account
     /// The user's numeric id; 0 while unknown, and for a telephone.
     package var uid: UInt32
-    /// The user's session that knows the call; nil for a telephone, and for a caller in whose name an app's server invites.
+    /// The user's session that knows the call; nil for a telephone, and for a caller in
+    /// whose name an app's server invites.
     package var session: SessionID?
 
     package init(account: Account, uid: UInt32 = 0, session: SessionID? = nil) {
@@ -59,7 +60,8 @@ package struct CallParty: Equatable, Sendable {
         self.session = session
     }
 
-    /// The party that acts. One for which an app's server acts has no session: the server learns of the call from the log.
+    /// The party that acts. One for which an app's server acts has no session: the server
+    /// learns of the call from the log.
     package init(_ actor: Actor) {
         self.init(
             account: actor.user.account, uid: actor.uid, session: actor.session.isServer ? nil : actor.session)

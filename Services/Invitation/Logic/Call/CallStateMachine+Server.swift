@@ -1,8 +1,8 @@
 internal import ClusterState
 package import SignalingProtocol
 
-/// Calls in which an app's server acts in the name of a party. It has no session, so nobody is informed in its stead, and a client
-/// of the party may have the call too.
+/// Calls in which an app's server acts in the name of a party. It has no session, so nobody is informed in its stead,
+/// and a client of the party may have the call too.
 extension CallStateMachine {
     /// Checks that the machine's call is a given one.
     /// - Throws: ``SignalingCode/failed`` (`unknown_call`) when it is another.
@@ -10,8 +10,8 @@ extension CallStateMachine {
         guard snapshot?.call.id == call else { throw Call.unknown }
     }
 
-    /// Handles the end by the server. Both parties are informed as of an end by the other one. From waiting, ringing or accepted
-    /// to ended.
+    /// Handles the end by the server. Both parties are informed as of an end by the other one. From
+    /// waiting, ringing or accepted to ended.
     mutating func endByServer(
         as actor: Actor, _ extra: String, _ now: RedisTime
     ) throws(SignalingError) -> [CallAction] {

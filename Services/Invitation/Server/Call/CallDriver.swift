@@ -132,11 +132,15 @@ struct CallDriver: Sendable {
             case .freeLine(let call, let account):
                 try await lines.free(call, of: UserKey(app: app, account: account))
             case .log(let entry):
-                if !records.logsWithCommit { try await records.log(entry, of: tag) }
-                ends.add(entry, of: tag)
-                note(entry)
+                try await keep(entry, of: tag)
             }
         }
+    }
+
+    private func keep(_ entry: CallLogEntry, of tag: String) async throws(SignalingError) {
+        if !records.logsWithCommit { try await records.log(entry, of: tag) }
+        ends.add(entry, of: tag)
+        note(entry)
     }
 
     private func invite(

@@ -46,8 +46,9 @@ struct CallRecordStore: Sendable {
 
     init(redis: RedisCluster) { self.redis = redis }
 
-    /// Whether the commit of a change also writes its entries of the call log. Not in a cluster, where the log is in another slot
-    /// than the call: there they are written with the other consequences, which are repeated until all are done.
+    /// Whether the commit of a change also writes its entries of the call log. Not in a cluster, where
+    /// the log is in another slot than the call: there they are written with the other consequences,
+    /// which are repeated until all are done.
     var logsWithCommit: Bool { redis.bus.flavour == .single }
 
     func load(_ tag: String, command: CommandID) async throws(SignalingError) -> Loaded {

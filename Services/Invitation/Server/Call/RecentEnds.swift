@@ -9,9 +9,9 @@ internal import Synchronization
 
 /// The ends of calls that this process has told to the parties a short while ago.
 ///
-/// Their entries in the call log go through Redis to PostgreSQL, which takes about a second. When Redis loses them on the way, the log
-/// shows the calls as going on, and they would be ended again. So the entries are written again when Redis is connected again and no
-/// longer has the calls' records, which it keeps for longer than these are remembered.
+/// Their entries in the call log go through Redis to PostgreSQL, which takes about a second. When Redis loses them on
+/// the way, the log shows the calls as going on, and they would be ended again. So the entries are written again when
+/// Redis is connected again and no longer has the calls' records, which it keeps for longer than these are remembered.
 final class RecentEnds: Service, Sendable {
     /// How long an end is remembered: Redis may have lost what it was told this long before.
     static let lifetime = Duration.seconds(60)

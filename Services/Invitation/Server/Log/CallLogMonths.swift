@@ -3,8 +3,8 @@ internal import PostgresStore
 internal import ServiceKit
 internal import ServiceLifecycle
 
-/// Makes the months of the call log and the days of other histories ahead of time, and removes those whose rows have all passed their
-/// retention time.
+/// Makes the months of the call log and the days of other histories ahead of time, and removes those whose rows have
+/// all passed their retention time.
 ///
 /// A call for which there is no month is stored nevertheless, and moves to its month once that is made.
 struct CallLogMonths: Service {

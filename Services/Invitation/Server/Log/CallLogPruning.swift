@@ -4,8 +4,8 @@ internal import ServiceKit
 internal import ServiceLifecycle
 internal import ServiceMetrics
 
-/// Deletes calls from the log when their retention time has passed, in small batches. Months of which nothing is left are removed
-/// by ``CallLogMonths``.
+/// Deletes calls from the log when their retention time has passed, in small batches. Months of which nothing is left
+/// are removed by ``CallLogMonths``.
 struct CallLogPruning: Service {
     /// The number of calls deleted by one statement.
     private static let batch = 1000

@@ -15,7 +15,8 @@ struct CallLogStream: Sendable {
     init(redis: RedisCluster) { self.redis = redis }
 
     /// Appends a separate entry. On a single Redis, changes of a call's record append their entries in the same step.
-    /// - Parameter tag: that of the call's record. In a cluster the entry goes to the same server, so that no other has to answer.
+    /// - Parameter tag: that of the call's record. In a cluster the entry goes to the same server,
+    ///   so that no other has to answer.
     func append(_ entry: CallLogEntry, of tag: String) async throws(SignalingError) {
         let partition = redis.bus.partition(of: .tagged(tag))
         _ = try await redis.answer(to: MirrorStream.recording(entry, for: .invitation, in: partition))
@@ -28,8 +29,8 @@ struct CallLogStream: Sendable {
         return fields.encoded
     }
 
-    /// How long the oldest entry has been waiting to be copied, from its time to the last full second; zero when there is
-    /// none.
+    /// How long the oldest entry has been waiting to be copied, from its time to the last full
+    /// second; zero when there is none.
     func delay() async throws(SignalingError) -> Duration {
         var longest = Duration.zero
         for partition in redis.bus.partitions { longest = max(longest, try await delay(in: partition)) }

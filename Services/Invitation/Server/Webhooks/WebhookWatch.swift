@@ -4,7 +4,8 @@ internal import ServiceKit
 internal import ServiceLifecycle
 internal import ServiceMetrics
 
-/// Shows how many apps have webhooks and how long their events wait: a cluster without webhooks processes would not say so.
+/// Shows how many apps have webhooks and how long their events wait: a cluster without
+/// webhooks processes would not say so.
 struct WebhookWatch: Service {
     /// How often it looks.
     private static let pause = Duration.seconds(15)

@@ -1,5 +1,5 @@
-/// What a node knows about a channel that it was given: whether it may let participants in, and when it gives it up. Times
-/// are milliseconds of a steady clock.
+/// What a node knows about a channel that it was given: whether it may let participants in, and when it gives it up.
+/// Times are milliseconds of a steady clock.
 package struct ChannelHold: Equatable, Sendable {
     /// How long a node holds a channel without renewing that.
     package static let lease: Int64 = 3000

@@ -39,8 +39,9 @@ package struct MediaRoster: Sendable {
     }
 
     package let bounds: Bounds
-    /// The number of the last change. Begins at the Redis clock in microseconds, and above the number that the node before has
-    /// written: so it never falls, whichever node the channel is on, and however the clocks of two masters differ.
+    /// The number of the last change. Begins at the Redis clock in microseconds, and above the number
+    /// that the node before has written: so it never falls, whichever node the channel is on, and however
+    /// the clocks of two masters differ.
     package private(set) var n: Int64
     private var members: [UInt32: Member] = [:]
     private var uids: [ParticipantID: UInt32] = [:]

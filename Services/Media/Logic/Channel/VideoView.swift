@@ -77,7 +77,8 @@ package struct VideoBudget: Sendable {
 
     /// Judges an estimate of the receiver.
     /// - Parameters:
-    ///   - bitrate: what the receiver says that it can take, in bits per second; nil: it says nothing, there is no bound.
+    ///   - bitrate: what the receiver says that it can take, in bits per second; nil: it
+    ///     says nothing, there is no bound.
     ///   - audio: what its audio takes.
     ///   - videos: what the wanted videos take, best first; at most as many as there are slots count.
     /// - Returns: how many of the videos may be sent.

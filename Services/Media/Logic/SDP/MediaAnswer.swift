@@ -1,6 +1,6 @@
-/// The server's answer to a ``MediaOffer``: ICE-lite, passive in DTLS, one SSRC for each slot. Layers that are offered (rids) are not
-/// accepted, because nothing chooses among them: the peer sends one. A peer that is answered `transport-cc` is owed reports of
-/// arrivals every 100 ms, for its audio too.
+/// The server's answer to a ``MediaOffer``: ICE-lite, passive in DTLS, one SSRC for each slot. Layers that are offered
+/// (rids) are not accepted, because nothing chooses among them: the peer sends one. A peer that is answered
+/// `transport-cc` is owed reports of arrivals every 100 ms, for its audio too.
 package struct MediaAnswer: Sendable {
     /// Where the server receives.
     package struct Candidate: Equatable, Sendable {

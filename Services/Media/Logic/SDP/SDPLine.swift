@@ -57,7 +57,8 @@ struct SDPLine: Equatable {
     /// Reads the lines of a description, which end with CR LF or LF.
     static func lines(of text: String) throws(SDPError) -> [SDPLine] {
         var text = text
-        // Bytes are searched, not characters, whose bounds take long to find. Text of other languages is copied once for that.
+        // Bytes are searched, not characters, whose bounds take long to find. Text of other
+        // languages is copied once for that.
         text.makeContiguousUTF8()
         guard text.utf8.count <= SDPBounds.bytes else { throw .tooLarge }
         var lines: [SDPLine] = []

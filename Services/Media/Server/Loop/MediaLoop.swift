@@ -3,12 +3,13 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// A media node's loop in C on a thread of its own, as an executor: jobs run between turns of the loop. All objects of C are confined to
-/// that thread. After its end the thread only runs jobs, so that who asks then is answered too.
+/// A media node's loop in C on a thread of its own, as an executor: jobs run between turns of the loop. All objects of
+/// C are confined to that thread. After its end the thread only runs jobs, so that who asks then is answered too.
 final class MediaLoop: SerialExecutor {
     private struct Queue {
         var jobs: [UnownedJob] = []
-        /// The loop, to be woken; nil after its end. `cm_node_wake`, the only use of it here, may be called on any thread.
+        /// The loop, to be woken; nil after its end. `cm_node_wake`, the only use of it
+        /// here, may be called on any thread.
         nonisolated(unsafe) var node: OpaquePointer?
     }
 

@@ -19,8 +19,8 @@ protocol MediaPaths: Sendable {
     func close(_ id: UInt64) async -> MediaTraffic
 }
 
-/// The paths of all participants: the UDP socket and what C does behind it. Runs on the loop's thread and only calls C, so that no
-/// packet waits for it.
+/// The paths of all participants: the UDP socket and what C does behind it. Runs on the loop's thread and only calls C,
+/// so that no packet waits for it.
 actor MediaTransport: MediaPaths {
     /// The port in use.
     nonisolated let port: Int

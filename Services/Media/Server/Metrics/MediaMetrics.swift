@@ -3,7 +3,7 @@ internal import SignalingProtocol
 
 /// What a media node counts, besides commands and queries.
 struct MediaMetrics: Sendable {
-    /// Those of this process.
+    /// The metrics of this process.
     static let shared = MediaMetrics()
 
     // Of the commands.
@@ -41,7 +41,8 @@ struct MediaMetrics: Sendable {
         "Time from the arrival of an audio packet in the kernel until it was sent to the last receiver.", .packets)
     let audioExpected = CounterSet<MediaWay>(
         "heliograph_media_audio_expected_total",
-        "Packets of audio that should have come to the node (uplink), and that it sent to participants who report (downlink).",
+        "Packets of audio that should have come to the node (uplink), and that it sent to participants who report "
+            + "(downlink).",
         label: "direction")
     let audioLost = CounterSet<MediaWay>(
         "heliograph_media_audio_lost_total",

@@ -25,7 +25,8 @@ extension MediaNode {
         return MediaResumed(keyUID: participant.keyUID, n: channel.roster.n, users: users(of: channel))
     }
 
-    /// Begins a participant's path anew, and binds it to the gateway that asks. The same command delivered again gets the same answer.
+    /// Begins a participant's path anew, and binds it to the gateway that asks. The same command
+    /// delivered again gets the same answer.
     func restart(
         _ command: RestartMedia, _ id: CommandID, asker: AskerID
     ) async throws(MediaRefusal) -> MediaRestarted {

@@ -94,7 +94,8 @@ extension MediaNode {
         let settings = path.settings(
             id: participant.id, channel: entered.channel, uid: participant.uid, flags: command.flags)
         let error = await surroundings.paths.open(settings, replacing: entered.replaced)
-        // It may have been replaced meanwhile, or the node may have ended it; its path was closed then, or is about to be.
+        // It may have been replaced meanwhile, or the node may have ended it; its path was
+        // closed then, or is about to be.
         guard participants[pid]?.id == participant.id else { throw .refused }
         guard error == 0 else {
             MediaMetrics.shared.pathsFailed.increment()

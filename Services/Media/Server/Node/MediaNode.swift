@@ -3,7 +3,8 @@ internal import MediaLogic
 internal import ServiceKit
 internal import SignalingProtocol
 
-/// The participants and channels of a node: who is in, and who is told what. Paths are opened and closed by the loop, which it only asks.
+/// The participants and channels of a node: who is in, and who is told what. Paths are opened and closed
+/// by the loop, which it only asks.
 actor MediaNode {
     /// What the node is given.
     struct Surroundings: Sendable {

@@ -2,7 +2,8 @@ internal import ServiceMetrics
 internal import SignalingProtocol
 internal import Synchronization
 
-/// Publications that wait for Redis, which takes them in their order. None is repeated: clients see the gap in the numbers.
+/// Publications that wait for Redis, which takes them in their order. None is repeated:
+/// clients see the gap in the numbers.
 final class MediaOutbox: Sendable {
     /// The publications that may wait; further ones are lost, and counted.
     static let most = 20_000

@@ -6,8 +6,8 @@ internal import SignalingProtocol
 
 /// Answers the server API's lists, in the order of a ``ListQueue``.
 ///
-/// They are read over connections of their own, which have a breaker of their own: a list that takes long delays no login. The
-/// server ends it before this process gives up, so that the connection can be used again.
+/// They are read over connections of their own, which have a breaker of their own: a list that takes long delays no
+/// login. The server ends it before this process gives up, so that the connection can be used again.
 actor RecordLists {
     /// How long PostgreSQL may work on a page.
     private static let patience = Duration.seconds(2)
@@ -45,7 +45,8 @@ actor RecordLists {
             PresenceMetrics.shared.listsEnded.increment()
             throw SignalingError(
                 .failed, .unavailable,
-                "the list took longer than \(Self.patience.components.seconds) s to read; try again, or ask for fewer records"
+                "the list took longer than \(Self.patience.components.seconds) s to read; try again, or ask for fewer "
+                    + "records"
             )
         }
     }

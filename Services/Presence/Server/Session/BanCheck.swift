@@ -23,7 +23,8 @@ actor BanCheck {
         self.functions = functions
     }
 
-    /// Writes to Redis again what it has lost of bans and their ends, and ends the sessions that have been opened meanwhile.
+    /// Writes to Redis again what it has lost of bans and their ends, and ends the sessions
+    /// that have been opened meanwhile.
     func round(_ renew: @Sendable () async throws -> Void) async throws {
         while try await store.prune(limit: Self.pruned) == Self.pruned { try await renew() }
         turns.begin(try await store.apps())
@@ -38,8 +39,8 @@ actor BanCheck {
         }
     }
 
-    /// Writes the bans that Redis has lost. Where it does not know the user's number, logins read the ban with the number, and
-    /// nothing is written: what a ban costs Redis goes when the user does.
+    /// Writes the bans that Redis has lost. Where it does not know the user's number, logins read the ban with the
+    /// number, and nothing is written: what a ban costs Redis goes when the user does.
     private func note(_ entries: [BanStore.Entry]) async throws {
         let boxes = await functions.redis.answersInTime(
             to: entries.map { RedisCommand("HMGET", key: UserKeys($0.user).box, "uid", "ban") })

@@ -7,9 +7,9 @@ internal import SignalingProtocol
 
 /// Bans users.
 ///
-/// A ban is written to PostgreSQL, then to the user's `:box` in Redis, and then the session is ended: from the second step on no
-/// session can be opened, so that none slips in before the third. Redis keeps the latest version of a user's ban, whatever the order
-/// in which the writes arrive.
+/// A ban is written to PostgreSQL, then to the user's `:box` in Redis, and then the session is ended: from the second
+/// step on no session can be opened, so that none slips in before the third. Redis keeps the latest version of a user's
+/// ban, whatever the order in which the writes arrive.
 struct BanHandler: Sendable {
     let store: BanStore
     let functions: PresenceFunctions

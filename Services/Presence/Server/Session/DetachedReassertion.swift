@@ -5,10 +5,11 @@ internal import PresenceLogic
 internal import RedisStore
 internal import SignalingProtocol
 
-/// Records sessions again as detached that Redis has lost, by the report of the gateways at which they lost their connections.
+/// Records sessions again as detached that Redis has lost, by the report of the gateways at
+/// which they lost their connections.
 ///
-/// Whatever Redis knows of the user is newer than the report. Only an attached session of another gateway may come later:
-/// ``SessionReassertion`` then finds the claim of the detached one, which is lower.
+/// Whatever Redis knows of the user is newer than the report. Only an attached session of another gateway may come
+/// later: ``SessionReassertion`` then finds the claim of the detached one, which is lower.
 struct DetachedReassertion: Sendable {
     let functions: PresenceFunctions
     /// Where users' `_conn_timeout` is read that Redis has lost too.
@@ -72,8 +73,8 @@ struct DetachedReassertion: Sendable {
         return results
     }
 
-    /// What PostgreSQL has of the sessions' users; nil while it does not answer: the sessions then have the default timeout,
-    /// as with a login.
+    /// What PostgreSQL has of the sessions' users; nil while it does not answer: the sessions then have the
+    /// default timeout, as with a login.
     private func logins(of sessions: [DetachedSession]) async -> [UserLogin?] {
         do throws(PostgresError) {
             return try await users.logins(of: sessions.map(\.held.line.user))

@@ -3,8 +3,8 @@ internal import RedisStore
 internal import SignalingProtocol
 internal import Synchronization
 
-/// The search for what a lost gateway held. It goes on from round to round, so that it comes to an end however long an answer of
-/// Redis takes.
+/// The search for what a lost gateway held. It goes on from round to round, so that it comes to an end however
+/// long an answer of Redis takes.
 struct LostGatewaySearch: Sendable {
     /// Where the search is.
     var scan: RouteScan
@@ -30,8 +30,8 @@ struct LostGatewaySearch: Sendable {
     }
 }
 
-/// The searches of this process, between two rounds of each. Other instances may do rounds of the same gateway; each has a search of
-/// its own.
+/// The searches of this process, between two rounds of each. Other instances may do rounds of the same
+/// gateway; each has a search of its own.
 final class LostGatewaySearches: Sendable {
     /// How long a search is kept: longer than the longest wait for a master that is away, and that for other timers. A
     /// gateway that was back meanwhile and is lost again has another ``EndedLease/loss``; one that ended its lease does

@@ -1,7 +1,8 @@
 internal import PostgresStore
 
-/// Empties PostgreSQL's copies of sessions and members when mirrors are turned off: an hour after a row's last change. Rows that
-/// stayed would be shown to administrators, and if mirrors were turned on again, their users would be told to be offline.
+/// Empties PostgreSQL's copies of sessions and members when mirrors are turned off: an hour after a row's
+/// last change. Rows that stayed would be shown to administrators, and if mirrors were turned on again, their
+/// users would be told to be offline.
 struct MirrorRemoval: Sendable {
     /// The pause after a full batch.
     private static let pause = Duration.seconds(1)

@@ -71,8 +71,9 @@ struct PresenceFunctions: Sendable {
                 .string(line.session.rawValue), .string(line.secret), .int(uid), .string(command.device),
                 command.push ? 1 : 0, .seconds(timeout), .int64(command.tokenExpiry),
             ] + attributes)
-        // The lease is looked at after the session has been opened: if it lives then, the watcher that finds it ended later
-        // also finds the session, by its route. The lease and the app's special channel may be at masters that are away.
+        // The lease is looked at after the session has been opened: if it lives then, the watcher that
+        // finds it ended later also finds the session, by its route. The lease and the app's special
+        // channel may be at masters that are away.
         let replies = try await redis.answers(
             to: [opening],
             thenAsking: [

@@ -17,14 +17,14 @@ struct SessionEnding: Sendable {
     /// - Throws: `SignalingError` when a step fails; the session's timer repeats all steps.
     func carryOut(_ ended: EndedSession, of user: UserKey) async throws(SignalingError) {
         _ = try await functions.redis.answers(to: consequences(of: ended, user))
-        // Only after the pipeline above has succeeded; otherwise the timer must repeat it. In a cluster its commands may be on another
-        // server, which must not lose them once this record of the end is gone.
+        // Only after the pipeline above has succeeded; otherwise the timer must repeat it. In a cluster its commands
+        // may be on another server, which must not lose them once this record of the end is gone.
         _ = try await functions.redis.answer(to: PresenceFunctions.ended(user, ended.session))
         log(ended, of: user)
     }
 
-    /// Carries out the consequences without waiting for servers that are away: the app's special channels and the user's channel may
-    /// be at others than the user. What fails is repeated by the session's timer, which must be set.
+    /// Carries out the consequences without waiting for servers that are away: the app's special channels and the
+    /// user's channel may be at others than the user. What fails is repeated by the session's timer, which must be set.
     /// - Returns: whether all was done within a short wait; otherwise it goes on, or has failed.
     @discardableResult
     func begin(_ ended: EndedSession, of user: UserKey) async -> Bool {

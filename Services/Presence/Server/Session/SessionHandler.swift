@@ -54,27 +54,8 @@ struct SessionHandler: Sendable {
             return (uid, opened)
         }
         for attempt in 1...UserAttributeCache.attempts {
-            let login: UserLogin?
-            do {
-                login = try await logins.submit(command.line.user)
-            } catch {
-                // While PostgreSQL does not answer, a user whose numeric id is known logs in with the default timeout.
-                guard known.uid != nil else { throw error.signaling }
-                login = nil
-            }
-            if let until = login?.bannedUntil {
-                throw SignalingError(.loginRejected, .banned, "the user is banned until \(until)")
-            }
-            if let revoked = login?.revocation {
-                guard command.tokenExpiry == 0 || command.tokenExpiry > revoked.until else {
-                    throw SignalingError(.loginTokenExpired, .tokenErrorExpired, "the token was revoked")
-                }
-                // Before Redis knows the user again: the next login may not read PostgreSQL.
-                _ = try await functions.redis.answer(
-                    to: .noting(
-                        banOf: command.line.user, until: revoked.bannedUntil, tokens: revoked.until,
-                        version: revoked.version))
-            }
+            let login = try await readLogin(of: command.line.user, known)
+            if let login { try await admit(login, command) }
             var read: VersionedAttributes?
             if !known.attributesAreCached {
                 read = login?.attributes
@@ -97,8 +78,36 @@ struct SessionHandler: Sendable {
         throw .unreadableAnswer
     }
 
-    /// The commands that inform the mirror and the app's servers of a new session, and have the gateway looked at if it may have no
-    /// lease.
+    /// What PostgreSQL knows of a user who logs in.
+    private func readLogin(
+        of user: UserKey, _ known: PresenceFunctions.KnownUser
+    ) async throws(SignalingError) -> UserLogin? {
+        do {
+            return try await logins.submit(user)
+        } catch {
+            // While PostgreSQL does not answer, a user whose numeric id is known logs in with the default timeout.
+            guard known.uid != nil else { throw error.signaling }
+            return nil
+        }
+    }
+
+    /// Refuses a banned user, and a token that was revoked.
+    private func admit(_ login: UserLogin, _ command: OpenSession) async throws(SignalingError) {
+        if let until = login.bannedUntil {
+            throw SignalingError(.loginRejected, .banned, "the user is banned until \(until)")
+        }
+        guard let revoked = login.revocation else { return }
+        guard command.tokenExpiry == 0 || command.tokenExpiry > revoked.until else {
+            throw SignalingError(.loginTokenExpired, .tokenErrorExpired, "the token was revoked")
+        }
+        // Before Redis knows the user again: the next login may not read PostgreSQL.
+        _ = try await functions.redis.answer(
+            to: .noting(
+                banOf: command.line.user, until: revoked.bannedUntil, tokens: revoked.until, version: revoked.version))
+    }
+
+    /// The commands that inform the mirror and the app's servers of a new session, and have the gateway
+    /// looked at if it may have no lease.
     private func commands(
         after opened: PresenceFunctions.Opened, _ command: OpenSession, uid: UInt32
     ) -> [RedisCommand] {
@@ -180,8 +189,8 @@ struct SessionHandler: Sendable {
         return UserStatus(online: exists.int == 1)
     }
 
-    /// Informs the mirror of a change that has already taken effect. If that fails, the command succeeds nevertheless: an error
-    /// would turn the client away although its session lives.
+    /// Informs the mirror of a change that has already taken effect. If that fails, the command succeeds nevertheless:
+    /// an error would turn the client away although its session lives.
     private func tellMirror(_ row: PresenceMirrorRow) async {
         do throws(SignalingError) {
             _ = try await functions.redis.answers(to: functions.mirror.entries(row))

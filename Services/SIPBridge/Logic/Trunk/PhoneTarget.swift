@@ -8,8 +8,8 @@ package struct PhoneTarget: Equatable, Sendable {
     /// The user part without escapes.
     package let name: String
 
-    /// Whether the name contains none of `&`, `,`, `/` and `=`, which telephone systems may read as several destinations or as
-    /// options of a dial command (Asterisk's `Dial(PJSIP/${EXTEN})`).
+    /// Whether the name contains none of `&`, `,`, `/` and `=`, which telephone systems may read as several
+    /// destinations or as options of a dial command (Asterisk's `Dial(PJSIP/${EXTEN})`).
     package var isDialable: Bool { !name.utf8.contains { "&,/=".utf8.contains($0) } }
 
     /// Parses `+` and digits, digits, a `tel:` or `sip:` URI, or any other name; nil when it denotes no telephone.

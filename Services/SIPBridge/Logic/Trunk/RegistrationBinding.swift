@@ -1,7 +1,7 @@
 /// How long a registrar keeps our binding.
 package enum RegistrationBinding {
-    /// How long a 2xx to REGISTER grants our Contact: by its `expires` parameter, or else by Expires, or else as long as
-    /// requested. Nil when our Contact is not listed.
+    /// How long a 2xx to REGISTER grants our Contact: by its `expires` parameter, or else by Expires, or else as long
+    /// as requested. Nil when our Contact is not listed.
     /// - Parameters:
     ///   - contact: our URI as sent.
     ///   - asked: the requested lifetime.

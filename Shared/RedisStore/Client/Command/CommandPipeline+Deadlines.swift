@@ -30,7 +30,8 @@ extension CommandPipeline {
         giveUpRepeated(now)
         if let replicaWait { give(replicaWait.expired(now)) }
         if let first = written.first, first.deadline <= now {
-            // Replies arrive in order: a server that does not answer the first command answers none behind it. Reconnect.
+            // Replies arrive in order: a server that does not answer the first command
+            // answers none behind it. Reconnect.
             if !first.isRepeated(now) {
                 written.removeFirst()
                 unflushed = min(unflushed, written.count)
@@ -46,7 +47,8 @@ extension CommandPipeline {
         if let next { armTimer(next) }
     }
 
-    /// Completes the repeatable commands whose time limit has passed but whose reply may still arrive on this connection.
+    /// Completes the repeatable commands whose time limit has passed but whose reply may
+    /// still arrive on this connection.
     private func giveUpRepeated(_ now: NIODeadline) {
         var late: [Pending] = []
         for index in written.indices {

@@ -4,12 +4,14 @@ internal import Logging
 internal import NIOCore
 internal import ServiceMetrics
 
-/// The commands of a ``RedisConnection`` that wait for the connection or for their replies, and the bytes to be written.
+/// The commands of a ``RedisConnection`` that wait for the connection or for their
+/// replies, and the bytes to be written.
 ///
 /// Belongs to the connection's event loop; everything here runs on it.
 ///
-/// As the pipeline of one node of a ``RedisCluster`` (see ``NodeEvents``) it sends each command once: a broken connection
-/// fails all commands, those that were not written with `UNSENT`, and the cluster decides what becomes of them.
+/// As the pipeline of one node of a ``RedisCluster`` (see ``NodeEvents``) it sends each command
+/// once: a broken connection fails all commands, those that were not written with `UNSENT`, and the
+/// cluster decides what becomes of them.
 final class CommandPipeline {
     /// A command whose completion has not been called, or whose reply has not arrived.
     struct Pending {
@@ -19,8 +21,8 @@ final class CommandPipeline {
         /// Until when the command may be sent again if its outcome is lost with a connection; nil for never.
         let repeatedUntil: NIODeadline?
         var isRetry = false
-        /// Whether the command was completed with a timeout after it was written: its reply will still arrive and must be
-        /// matched.
+        /// Whether the command was completed with a timeout after it was written: its reply will
+        /// still arrive and must be matched.
         var isGivenUp = false
         let completion: (Result<RedisValue, RedisError>) -> Void
 
@@ -187,7 +189,8 @@ final class CommandPipeline {
         guard unflushed > 0, link.isUp else { return }
         unflushed = 0
         link.write(outgoing)
-        // Keeps the storage for the next write, because the socket usually has taken everything; frees it after a burst.
+        // Keeps the storage for the next write, because the socket usually has taken
+        // everything; frees it after a burst.
         if outgoing.capacity > 1 << 20 { outgoing = ByteBuffer() } else { outgoing.clear() }
     }
 

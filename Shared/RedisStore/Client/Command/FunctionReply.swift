@@ -6,8 +6,8 @@ package import SignalingProtocol
 package struct FunctionReply {
     private var rest: ArraySlice<RedisValue>
 
-    /// - Throws: `SignalingError.unreadableAnswer` when the reply is not an array. All methods throw it when an element is
-    ///   missing or has another form.
+    /// - Throws: `SignalingError.unreadableAnswer` when the reply is not an array. All methods throw it when an element
+    ///   is missing or has another form.
     package init(_ reply: RedisValue) throws(SignalingError) {
         guard let elements = reply.array else { throw .unreadableAnswer }
         rest = elements[...]

@@ -34,8 +34,8 @@ extension RedisCluster {
         try Self.values(await execute(commands))
     }
 
-    /// Runs commands, and others that must not take effect before them: on one server in one pipeline, across servers one
-    /// after the other.
+    /// Runs commands, and others that must not take effect before them: on one server in one pipeline,
+    /// across servers one after the other.
     /// - Throws: the first failure, as ``answer(to:)`` does.
     package func answers(
         to first: [RedisCommand], then later: [RedisCommand]
@@ -54,8 +54,8 @@ extension RedisCluster {
     /// How long the answer to a question is waited for: longer than one that works takes.
     private static var questionTime: Duration { .milliseconds(100) }
 
-    /// Runs commands, and then asks questions for whose answers nobody should have to wait: they may be about keys of a server
-    /// that is away while the commands' own works.
+    /// Runs commands, and then asks questions for whose answers nobody should have to wait: they may be about keys of a
+    /// server that is away while the commands' own works.
     /// - Parameter questions: commands that change nothing.
     /// - Throws: the first failure of a command, as ``answer(to:)`` does.
     package func answers(
@@ -78,9 +78,11 @@ extension RedisCluster {
         await execute([], then: questions, within: limit).map { try? $0.get() }
     }
 
-    /// Runs commands, and another one when all of them have succeeded. Waits for that as long as for the answer to a question, and not
-    /// at all when a command is about keys of a server that is away: they go on then without the caller.
-    /// - Parameter failed: called with the first failure, if there is one, possibly after this has returned; on the loop.
+    /// Runs commands, and another one when all of them have succeeded. Waits for that as long as for the
+    /// answer to a question, and not at all when a command is about keys of a server that is away: they
+    /// go on then without the caller.
+    /// - Parameter failed: called with the first failure, if there is one, possibly after
+    ///   this has returned; on the loop.
     /// - Returns: whether all have succeeded within the wait.
     package func begin(
         _ commands: [RedisCommand], thenIfDone last: RedisCommand,
@@ -135,8 +137,8 @@ extension RedisCluster {
 }
 
 extension RedisValue {
-    /// The elements of an array as text: integers in decimal, other non-text elements as empty text; no elements unless this
-    /// is an array.
+    /// The elements of an array as text: integers in decimal, other non-text elements as empty text; no
+    /// elements unless this is an array.
     package var texts: [String] { (array ?? []).map(\.text) }
 
     /// An integer in decimal, a text as it is, anything else as empty text.
@@ -144,7 +146,7 @@ extension RedisValue {
 }
 
 extension SignalingError {
-    /// The error for a reply that does not have the shape expected of its command. The requester can do no more about it
-    /// than about a Redis that is down, so it gets the same error.
+    /// The error for a reply that does not have the shape expected of its command. The requester can do no more about
+    /// it than about a Redis that is down, so it gets the same error.
     package static var unreadableAnswer: SignalingError { .unavailable("redis") }
 }

@@ -2,17 +2,17 @@ internal import ClusterState
 
 // What only a cluster of several masters must know of a command.
 extension RedisCommand {
-    /// The same command with the slot of its keys (see ``KeySlot``), which decides to which master a ``RedisCluster`` sends it.
-    /// Needed for a command that was not made with its key as the first argument, and is no function call. One without keys (TIME,
-    /// INFO) goes to the master of this slot.
+    /// The same command with the slot of its keys (see ``KeySlot``), which decides to which master a ``RedisCluster``
+    /// sends it. Needed for a command that was not made with its key as the first argument, and is no function call.
+    /// One without keys (TIME, INFO) goes to the master of this slot.
     package func inSlot(_ slot: UInt16) -> RedisCommand {
         var command = self
         command.namedSlot = slot
         return command
     }
 
-    /// The slot of the command's keys: as its sender has named it, or else that of its first key. Nil when neither is known.
-    /// Asked for in a cluster only.
+    /// The slot of the command's keys: as its sender has named it, or else that of its first key. Nil when neither is
+    /// known. Asked for in a cluster only.
     var slot: UInt16? {
         if let namedSlot { return namedSlot }
         guard isFunctionCall ? numberOfKeys > 0 : hasKey else { return nil }
@@ -21,9 +21,9 @@ extension RedisCommand {
 
     /// A function call with one more key behind the others: the first key followed by `!`.
     ///
-    /// The first key of our functions is a tag, which never exists as a key, and neither does this one. While a slot is being
-    /// moved, the server it leaves refuses a call with keys that do not exist (ASK), and the server it goes to refuses a call
-    /// with several keys of which one does not exist (TRYAGAIN). So no function runs on half of a slot.
+    /// The first key of our functions is a tag, which never exists as a key, and neither does this one. While a slot is
+    /// being moved, the server it leaves refuses a call with keys that do not exist (ASK), and the server it goes to
+    /// refuses a call with several keys of which one does not exist (TRYAGAIN). So no function runs on half of a slot.
     var fenced: RedisCommand {
         let keys = isFunctionCall ? numberOfKeys : 0
         guard keys > 0 else { return self }

@@ -27,8 +27,8 @@ package enum RedisArgument: Sendable, Equatable, ExpressibleByStringLiteral, Exp
 package struct RedisArguments: Sendable, Equatable {
     /// The number of arguments.
     package private(set) var count = 0
-    /// The arguments in RESP. hiredis' encoder would allocate a string of its own that must then be copied; the format is so
-    /// small that encoding it here is both simpler and one copy cheaper.
+    /// The arguments in RESP. hiredis' encoder would allocate a string of its own that must then be copied; the format
+    /// is so small that encoding it here is both simpler and one copy cheaper.
     private(set) var body: [UInt8] = []
 
     package init() {}
@@ -101,8 +101,8 @@ package struct RedisArguments: Sendable, Equatable {
     }
 }
 
-/// A command and its arguments. Two are equal when they are the same to a single server: neither the slot counts nor whether
-/// replicas are waited for.
+/// A command and its arguments. Two are equal when they are the same to a single server: neither the slot counts nor
+/// whether replicas are waited for.
 package struct RedisCommand: Sendable, Equatable {
     /// The part of the command that may be logged: arguments may be confidential.
     let name: String
@@ -111,8 +111,8 @@ package struct RedisCommand: Sendable, Equatable {
     private(set) var isVital = false
     /// Whether the first argument is a key. For function calls ``slot`` knows.
     private(set) var hasKey = false
-    /// Whether the answer waits until enough replicas have what the command wrote; see ``RedisConfiguration/replicas``. Default
-    /// false. Without effect on the command itself.
+    /// Whether the answer waits until enough replicas have what the command wrote; see ``RedisConfiguration/replicas``.
+    /// Default false. Without effect on the command itself.
     package var isDurable = false
     /// The slot that the command's sender has named; see ``slot``.
     var namedSlot: UInt16?
@@ -243,9 +243,9 @@ package struct RedisCommand: Sendable, Equatable {
         end += bytes.count
     }
 
-    /// The start of an XADD that must succeed even when Redis is at `maxmemory`; the caller appends the words that follow
-    /// the stream's name. It is sent as a plain XADD, which costs Redis a third of a function call. Only if that is refused
-    /// for lack of memory is it sent again as ``inFullRedis``, behind the commands sent meanwhile.
+    /// The start of an XADD that must succeed even when Redis is at `maxmemory`; the caller appends the words that
+    /// follow the stream's name. It is sent as a plain XADD, which costs Redis a third of a function call. Only if that
+    /// is refused for lack of memory is it sent again as ``inFullRedis``, behind the commands sent meanwhile.
     static func vitalAppend(to stream: String) -> RedisCommand {
         var command = RedisCommand("XADD", key: stream)
         command.isVital = true

@@ -24,8 +24,8 @@ extension RedisError.Code {
     package static let flavour = Self(rawValue: "FLAVOUR")
     /// Not written or not answered within the command timeout.
     package static let timeout = Self(rawValue: "TIMEOUT")
-    /// The server has done the command, but too few replicas have acknowledged it in time: if the server is lost, so may be what
-    /// the command wrote.
+    /// The server has done the command, but too few replicas have acknowledged it in time: if the server is lost, so
+    /// may be what the command wrote.
     package static let unreplicated = Self(rawValue: "UNREPLICATED")
     /// A size limit was reached; nothing was sent.
     package static let full = Self(rawValue: "FULL")

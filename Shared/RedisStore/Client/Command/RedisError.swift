@@ -20,12 +20,12 @@ package struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
             message: parts.count > 1 ? String(parts[1]) : "")
     }
 
-    /// The error that clients are given: code, reason and text of a Redis Function's refusal `SIG <code> <reason> <text>`;
-    /// `memory_full` when Redis is at `maxmemory`; `unavailable` for everything else.
+    /// The error that clients are given: code, reason and text of a Redis Function's refusal `SIG <code> <reason>
+    /// <text>`; `memory_full` when Redis is at `maxmemory`; `unavailable` for everything else.
     package var signaling: SignalingError {
         if code == .outOfMemory { return .memoryFull }
-        // Not the same as for Redis itself: a post that fails with this is delivered again without a bound, because the post cannot
-        // be the cause.
+        // Not the same as for Redis itself: a post that fails with this is delivered again without a bound,
+        // because the post cannot be the cause.
         if code == .unreplicated { return .unavailable("a replica of redis") }
         guard code == .signaling else { return .unavailable("redis") }
         let parts = message.split(separator: " ", maxSplits: 2)
@@ -36,8 +36,8 @@ package struct RedisError: Error, Equatable, Sendable, CustomStringConvertible {
             code, SignalingReason(rawValue: String(parts[1])), parts.count > 2 ? String(parts[2]) : "")
     }
 
-    /// The error of a message whose sender waits: as ``signaling``, but `timeout` where it is unknown whether the message was sent. A
-    /// message that is told as `unavailable` was not, and is not later either.
+    /// The error of a message whose sender waits: as ``signaling``, but `timeout` where it is unknown whether the
+    /// message was sent. A message that is told as `unavailable` was not, and is not later either.
     package var ofMessage: SignalingError {
         let isUnknown = code == .timeout || code == .closed && self != .shutDown
         return isUnknown ? .timeout() : signaling

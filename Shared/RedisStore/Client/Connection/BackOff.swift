@@ -1,5 +1,5 @@
-/// Exponential back-off with full jitter: each pause is random, up to a bound that doubles with each failure. So the clients
-/// that lost a server together do not reconnect to it together.
+/// Exponential back-off with full jitter: each pause is random, up to a bound that doubles with each failure. So the
+/// clients that lost a server together do not reconnect to it together.
 package struct BackOff: Sendable, Equatable {
     /// The bound of the first pause; default 50 ms.
     package var base: Duration

@@ -12,8 +12,8 @@ internal import NIOSSL
 extension Channel {
     /// Closes a socket together with what the server has not received yet; call it on the channel's event loop.
     ///
-    /// After an ordinary close the system goes on sending that for minutes. A server that was unreachable meanwhile would then
-    /// execute it after newer commands, which came over the next socket.
+    /// After an ordinary close the system goes on sending that for minutes. A server that was unreachable meanwhile
+    /// would then execute it after newer commands, which came over the next socket.
     func abandon() {
         // Takes effect at once, because this is the channel's event loop.
         _ = (self as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))

@@ -4,7 +4,8 @@ internal import ServiceLifecycle
 /// Runs tasks on an event loop.
 ///
 /// A service's handlers do little work between a reply of Redis and the next command. On the loop of their connection,
-/// nothing has to be passed between threads, and the commands of all handlers that run in one tick of the loop share one write.
+/// nothing has to be passed between threads, and the commands of all handlers that run in one
+/// tick of the loop share one write.
 final class EventLoopTasks: TaskExecutor {
     private let eventLoop: any EventLoop
 
@@ -52,9 +53,9 @@ extension NIODeadline {
     /// The offset of this process's tick within the second.
     private static let phase = UInt64.random(in: 0..<tick)
 
-    /// The next time for work that is done once a second. All such work of a process shares one moment, so that the process
-    /// wakes up once for it. Processes use different moments, because a message that arrives at that moment waits for all of
-    /// the work.
+    /// The next time for work that is done once a second. All such work of a process shares one moment, so that
+    /// the process wakes up once for it. Processes use different moments, because a message that arrives at that
+    /// moment waits for all of the work.
     static var nextTick: NIODeadline {
         .uptimeNanoseconds((now().uptimeNanoseconds + tick - phase) / tick * tick + phase)
     }

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Asks candidates in turn until one answers: the next when one has failed, or when the last one has not answered for a while.
+/// Asks candidates in turn until one answers: the next when one has failed, or when the last
+/// one has not answered for a while.
 final class FirstAnswer<Candidate: Sendable, Value: Sendable, Failure: Error>: Sendable {
     /// An answer, and who gave it.
     typealias Answer = (candidate: Candidate, value: Value)
@@ -45,7 +46,8 @@ final class FirstAnswer<Candidate: Sendable, Value: Sendable, Failure: Error>: S
     }
 
     /// Asks the next candidate.
-    /// - Parameter count: the number of candidates asked until now; if it is another meanwhile, the next one has been asked.
+    /// - Parameter count: the number of candidates asked until now; if it is another
+    ///   meanwhile, the next one has been asked.
     private func askNext(after count: Int) {
         let isDue = state.withLock { state in
             guard state.caller != nil, state.asked == count, count < candidates.count else { return false }

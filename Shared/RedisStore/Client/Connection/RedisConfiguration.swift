@@ -30,18 +30,20 @@ package struct RedisConfiguration: Sendable, Equatable {
     package var certificateAuthorityFile: String?
     /// The time limit of one attempt to connect, and again of the handshake after it; default 3 s each.
     package var connectTimeout: Duration = .seconds(3)
-    /// The time limit of a command, including the wait for a connection; default 5 s. In a cluster and with Sentinels, a command
-    /// that waits for its master to answer or be replaced has two fifths more.
+    /// The time limit of a command, including the wait for a connection; default 5 s. In a cluster and with Sentinels,
+    /// a command that waits for its master to answer or be replaced has two fifths more.
     package var commandTimeout: Duration = .seconds(5)
-    /// How many replicas must have acknowledged what a durable command (``RedisCommand/isDurable``) wrote before it is answered; 0
-    /// (default) for none. With fewer in time it fails with `UNREPLICATED`.
+    /// How many replicas must have acknowledged what a durable command (``RedisCommand/isDurable``) wrote before it is
+    /// answered; 0 (default) for none. With fewer in time it fails with `UNREPLICATED`.
     package var replicas = 0
-    /// The time that replicas have for it, from the server's answer; default 500 ms. A replica that is behind by more than half of
-    /// this lets commands fail, since one that arrives while another is waited for is asked about only after that.
+    /// The time that replicas have for it, from the server's answer; default 500 ms. A replica that is
+    /// behind by more than half of this lets commands fail, since one that arrives while another is waited
+    /// for is asked about only after that.
     package var replicaTimeout: Duration = .milliseconds(500)
     /// The pauses between attempts to connect.
     package var backOff = BackOff()
-    /// The largest number of commands that wait for a connection or a reply; default 65,536. Further ones fail with `FULL`.
+    /// The largest number of commands that wait for a connection or a reply; default 65,536.
+    /// Further ones fail with `FULL`.
     package var maxPendingCommands = 65_536
     /// The largest total size of those commands in bytes; default 64 MiB. Further ones fail with `FULL`.
     package var maxPendingBytes = 64 << 20
@@ -54,12 +56,14 @@ package struct RedisConfiguration: Sendable, Equatable {
 
     /// Parses the URL of a Redis of any flavour:
     /// - `redis://[[user]:password@]host[:port][/database]`: one server,
-    /// - `redis+sentinel://[[user]:password@]host[:port],host[:port].../NAME[/database]`: the master that these Sentinels name,
+    /// - `redis+sentinel://[[user]:password@]host[:port],host[:port].../NAME[/database]`: the
+    ///   master that these Sentinels name,
     /// - `redis+cluster://[[user]:password@]host[:port],host[:port]...`: the cluster of these nodes,
     ///
-    /// or the same with `rediss` for TLS, optionally followed by options (`?cacert=FILE` with TLS, `?sentinel-password=...`,
-    /// `?partitions=...`; see `RedisURL`). User, password, name and options are percent-decoded; an IPv6 address is written in
-    /// brackets. A password without a user may be written `:password@`. ``host`` and ``port`` are those of the first address.
+    /// or the same with `rediss` for TLS, optionally followed by options (`?cacert=FILE` with TLS,
+    /// `?sentinel-password=...`, `?partitions=...`; see `RedisURL`). User, password, name and options are
+    /// percent-decoded; an IPv6 address is written in brackets. A password without a user may be written `:password@`.
+    /// ``host`` and ``port`` are those of the first address.
     /// - Throws: code `URL` with the reason; the message never contains the password.
     package init(url text: String) throws(RedisError) {
         let url = try RedisURL(text)

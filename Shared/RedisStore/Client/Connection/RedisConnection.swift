@@ -5,10 +5,10 @@ internal import Synchronization
 
 /// A connection for commands that reconnects by itself.
 ///
-/// All commands sent in one tick of the event loop share one write; replies arrive in order. While there is no connection,
-/// commands wait, with bounds on their number, size and time. A command that was written when the connection broke fails
-/// with `CLOSED`: its outcome is unknown, and it is sent again only where the sender has allowed that. A connection that
-/// leaves a command unanswered for the command timeout is closed and opened again.
+/// All commands sent in one tick of the event loop share one write; replies arrive in order. While there is no
+/// connection, commands wait, with bounds on their number, size and time. A command that was written when the
+/// connection broke fails with `CLOSED`: its outcome is unknown, and it is sent again only where the sender has allowed
+/// that. A connection that leaves a command unanswered for the command timeout is closed and opened again.
 ///
 /// The commands and the socket belong to ``eventLoop``: ``CommandPipeline`` is accessed through a box that checks this.
 package final class RedisConnection: Sendable {
@@ -24,7 +24,8 @@ package final class RedisConnection: Sendable {
     /// Creates a connection; ``start()`` opens it.
     /// - Parameters:
     ///   - libraries: loaded at each connect where the server lacks them, and again when a called function is missing.
-    ///   - keepsClock: whether to ask Redis for its time; default true. Must be false for a connection whose commands block.
+    ///   - keepsClock: whether to ask Redis for its time; default true. Must be false for a
+    ///     connection whose commands block.
     package init(
         configuration: RedisConfiguration, eventLoop: any EventLoop, libraries: [RedisFunctionLibrary] = [],
         keepsClock: Bool = true, logger: Logger
@@ -78,17 +79,17 @@ package final class RedisConnection: Sendable {
         pipeline.value.state(of: NodeAddress(host: configuration.host, port: configuration.port))
     }
 
-    /// Registers a callback for each connect, once the server has the libraries; also called soon if connected already. May be
-    /// called from any thread; the callback runs on the loop.
+    /// Registers a callback for each connect, once the server has the libraries; also called soon if connected already.
+    /// May be called from any thread; the callback runs on the loop.
     package func onConnected(_ callback: @escaping @Sendable () -> Void) {
         eventLoop.execute { self.pipeline.value.onConnected(callback) }
     }
 
-    /// Sends a command; on ``eventLoop`` only. The completion is called there once, possibly before this returns (`FULL`,
-    /// `CLOSED`). An error reply is a failure.
+    /// Sends a command; on ``eventLoop`` only. The completion is called there once, possibly before this returns
+    /// (`FULL`, `CLOSED`). An error reply is a failure.
     /// - Parameter until: for a command that takes effect once even when repeated: if the connection breaks before the
-    ///   reply, it is sent again, in order with others of this kind, and completes at this time at the latest (a durable one
-    ///   ``RedisConfiguration/replicaTimeout`` later). Default nil: never sent again.
+    ///   reply, it is sent again, in order with others of this kind, and completes at this time at the latest (a
+    ///   durable one ``RedisConfiguration/replicaTimeout`` later). Default nil: never sent again.
     package func send(
         _ command: RedisCommand, repeatedUntil until: NIODeadline? = nil,
         _ completion: @escaping (Result<RedisValue, RedisError>) -> Void
@@ -96,16 +97,16 @@ package final class RedisConnection: Sendable {
         pipeline.value.send(command, repeatedUntil: until, completion)
     }
 
-    /// Sends commands in one write, without waiting for each other's replies; on ``eventLoop`` only. The completion is called
-    /// there once, with one result per command, in order; possibly before this returns.
+    /// Sends commands in one write, without waiting for each other's replies; on ``eventLoop`` only. The completion is
+    /// called there once, with one result per command, in order; possibly before this returns.
     package func send(_ commands: [RedisCommand], _ completion: @escaping ([Result<RedisValue, RedisError>]) -> Void) {
         guard !commands.isEmpty else { return completion([]) }
         let results = ResultCollector(count: commands.count, completion: completion)
         for (index, command) in commands.enumerated() { send(command) { results.set(index, $0) } }
     }
 
-    /// Registers `act` to be called just before the commands of this tick of the loop are written, so that it can add more;
-    /// on ``eventLoop`` only.
+    /// Registers `act` to be called just before the commands of this tick of the loop are written, so that it can
+    /// add more; on ``eventLoop`` only.
     package func beforeWriting(_ act: @escaping () -> Void) { pipeline.value.beforeWriting(act) }
 
     /// Sends a command; may be called from any thread.

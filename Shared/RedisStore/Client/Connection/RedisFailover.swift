@@ -1,14 +1,15 @@
 internal import Synchronization
 
-/// The connections of a process to the same Redis, for commands that belong to the process as a whole and to none of the connections.
+/// The connections of a process to the same Redis, for commands that belong to the process as a whole
+/// and to none of the connections.
 ///
-/// A command goes to the connection that answered last. When that one is down, fails, or does not answer for ``patience``, the
-/// next is asked too. So only commands that may be executed twice, or late, are to be sent.
+/// A command goes to the connection that answered last. When that one is down, fails, or does not answer for
+/// ``patience``, the next is asked too. So only commands that may be executed twice, or late, are to be sent.
 package final class RedisFailover: Sendable {
     /// How long a connection may take to answer before the next is asked too.
     package static let patience = Duration.seconds(1)
-    /// The largest number of connections that one command is sent to. While Redis is away all of them fail, each after the
-    /// timeout of its commands.
+    /// The largest number of connections that one command is sent to. While Redis is away all of them fail, each
+    /// after the timeout of its commands.
     private static let attempts = 3
 
     private let connections: [RedisCluster]
@@ -27,7 +28,8 @@ package final class RedisFailover: Sendable {
     /// Whether any of the connections is up.
     package var isConnected: Bool { connections.contains(where: \.isConnected) }
 
-    /// Whether more than half of the masters answer over one of the connections, but over none of them the master of this slot.
+    /// Whether more than half of the masters answer over one of the connections, but over none
+    /// of them the master of this slot.
     func answersWithout(slot: UInt16) async -> Bool {
         var answers = false
         for connection in connections where connection.isConnected {
@@ -38,7 +40,8 @@ package final class RedisFailover: Sendable {
     }
 
     /// Sends commands over a connection that works; callable from any thread.
-    /// - Parameter act: sends them. Called once or, if a connection does not work, several times, possibly concurrently.
+    /// - Parameter act: sends them. Called once or, if a connection does not work,
+    ///   several times, possibly concurrently.
     /// - Returns: the first result.
     /// - Throws: the last error, when `act` has failed with each of the connections tried.
     package func perform<Value: Sendable, Failure: Error>(

@@ -84,8 +84,8 @@ final class RedisLink {
         channel?.writeAndFlush(buffer, promise: nil)
     }
 
-    /// Abandons the current socket and reconnects. Nothing while there is none: an attempt is under way or due, and the socket of a
-    /// second one beside it would take the place of the first one's later.
+    /// Abandons the current socket and reconnects. Nothing while there is none: an attempt is under way or due, and the
+    /// socket of a second one beside it would take the place of the first one's later.
     func drop(_ error: RedisError) {
         guard let old = channel else { return }
         channel = nil
@@ -143,7 +143,8 @@ final class RedisLink {
         }
         let host = configuration.host
         let address = try? SocketAddress(ipAddress: host, port: configuration.port)
-        // For a numeric address, the certificate must contain the address, and no server name is sent (RFC 6066, section 3).
+        // For a numeric address, the certificate must contain the address, and no server name
+        // is sent (RFC 6066, section 3).
         let bootstrap = bootstrap(tls, serverName: address == nil ? host : nil)
         // A numeric address needs no resolver, which would use a thread of another pool.
         let connecting =

@@ -31,12 +31,13 @@ struct RedisURL: Sendable, Equatable {
 
     /// Parses one of
     /// - `redis://[[user]:password@]host[:port][/database]`: one server,
-    /// - `redis+sentinel://[[user]:password@]host[:port],host[:port].../NAME[/database]`: the master that these Sentinels name,
+    /// - `redis+sentinel://[[user]:password@]host[:port],host[:port].../NAME[/database]`: the
+    ///   master that these Sentinels name,
     /// - `redis+cluster://[[user]:password@]host[:port],host[:port]...`: the cluster of these nodes,
     ///
     /// or the same with `rediss` for TLS. The port is 6379, a Sentinel's 26379. User, password, name and options are
-    /// percent-decoded; an IPv6 address is written in brackets. A password without a user may be written `:password@`. User
-    /// and password are for the servers, not for Sentinels. Options may follow, `?NAME=VALUE&NAME=VALUE`:
+    /// percent-decoded; an IPv6 address is written in brackets. A password without a user may be written `:password@`.
+    /// User and password are for the servers, not for Sentinels. Options may follow, `?NAME=VALUE&NAME=VALUE`:
     /// - `cacert`, with TLS: ``certificateAuthorityFile``,
     /// - `sentinel-user`, `sentinel-password`: of the Sentinels,
     /// - `partitions`, of a cluster: ``partitions``, 1 to ``Buckets/count``; a multiple of the number of masters.

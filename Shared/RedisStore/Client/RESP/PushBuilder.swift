@@ -7,8 +7,8 @@ package import NIOCore
 #endif
 
 /// The reply builder of a pub/sub connection. Handling a message costs a single copy: the word `message` is compared in
-/// place, a repeated topic reuses its String, and a payload reuses the previous payload's buffer unless the receiver has
-/// kept that.
+/// place, a repeated topic reuses its String, and a payload reuses the previous payload's buffer
+/// unless the receiver has kept that.
 package final class PushBuilder: ReplyBuilder {
     private enum Kind {
         case message
@@ -19,8 +19,8 @@ package final class PushBuilder: ReplyBuilder {
 
     /// Called for each message.
     package var onMessage: (_ topic: String, _ payload: ByteBuffer) -> Void = { _, _ in }
-    /// Called for each confirmation of SUBSCRIBE or SSUBSCRIBE (true), UNSUBSCRIBE or SUNSUBSCRIBE (false). A server also sends
-    /// the last one by itself, when it no longer serves the topic's slot.
+    /// Called for each confirmation of SUBSCRIBE or SSUBSCRIBE (true), UNSUBSCRIBE or SUNSUBSCRIBE (false). A server
+    /// also sends the last one by itself, when it no longer serves the topic's slot.
     var onConfirmation: (_ topic: String, _ subscribed: Bool) -> Void = { _, _ in }
 
     private var isPush = false

@@ -3,8 +3,8 @@ package import NIOCore
 
 /// Parses replies with hiredis and passes them to a ``ReplyBuilder``. Use it on one event loop only.
 package final class ReplyReader {
-    /// The largest slice passed to hiredis at once. hiredis moves the rest of its buffer after each reply, so with a much
-    /// larger buffer parsing takes quadratic time.
+    /// The largest slice passed to hiredis at once. hiredis moves the rest of its buffer after each reply, so with a
+    /// much larger buffer parsing takes quadratic time.
     private static let sliceBytes = 16 * 1024
 
     private let builder: ReplyBuilder
@@ -20,7 +20,8 @@ package final class ReplyReader {
         functions = .allocate(capacity: 1)
         functions.initialize(to: callbacks())
         reader = redisReaderCreateWithFunctions(functions)
-        // Unretained: the builder outlives hiredis' reader, because both are `let` and `deinit` frees that reader first.
+        // Unretained: the builder outlives hiredis' reader, because both are `let` and
+        // `deinit` frees that reader first.
         reader?.pointee.privdata = Unmanaged.passUnretained(builder).toOpaque()
     }
 

@@ -3,13 +3,13 @@ internal import Logging
 internal import NIOCore
 internal import ServiceMetrics
 
-/// Keeps the answers to a pipeline's durable commands until enough replicas have what the commands wrote; carries out what
-/// ``ReplicationGate`` decides.
+/// Keeps the answers to a pipeline's durable commands until enough replicas have what the commands wrote; carries out
+/// what ``ReplicationGate`` decides.
 ///
-/// The server is asked (`PING`, `WAIT`) over a connection of its own, because while WAIT waits, the server carries out nothing else
-/// that comes over the same connection. It covers the commands' connection too: a server counts the writes of all its clients
-/// together, and WAIT waits for the number at the end of its own client's last command, which is the PING. The connection is opened
-/// for the first durable command, and both connections must end at the same server.
+/// The server is asked (`PING`, `WAIT`) over a connection of its own, because while WAIT waits, the server carries out
+/// nothing else that comes over the same connection. It covers the commands' connection too: a server counts the writes
+/// of all its clients together, and WAIT waits for the number at the end of its own client's last command, which is the
+/// PING. The connection is opened for the first durable command, and both connections must end at the same server.
 ///
 /// Belongs to the pipeline's event loop; everything here runs on it.
 final class ReplicaWait {
@@ -70,7 +70,8 @@ final class ReplicaWait {
     /// When the first of them fails; nil when there are none.
     var nextDeadline: NIODeadline? { gate.nextDeadline }
 
-    /// Says who passes answers on that come from this object's connection. To be called once, before the first answer is kept.
+    /// Says who passes answers on that come from this object's connection. To be called once,
+    /// before the first answer is kept.
     func start(_ give: @escaping (Given) -> Void) { self.give = give }
 
     func close() {

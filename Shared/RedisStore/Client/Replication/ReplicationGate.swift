@@ -3,9 +3,9 @@ internal import NIOCore
 
 /// Decides when answers to durable commands may be passed on.
 ///
-/// A server's answer says that the server has done a write, not that a replica has it. So answers are kept, in the order in which
-/// they arrived, until the server says how many replicas have acknowledged everything up to now. One question is asked at a time;
-/// it covers all answers that had arrived before it. No I/O; times are passed in.
+/// A server's answer says that the server has done a write, not that a replica has it. So answers are kept, in the
+/// order in which they arrived, until the server says how many replicas have acknowledged everything up to now. One
+/// question is asked at a time; it covers all answers that had arrived before it. No I/O; times are passed in.
 struct ReplicationGate: Sendable, Equatable {
     /// What becomes of the answers that have been kept longest.
     struct Verdict: Sendable, Equatable {
@@ -15,8 +15,8 @@ struct ReplicationGate: Sendable, Equatable {
         let isReplicated: Bool
     }
 
-    /// How much longer than it was told a server may take to answer a question before its connection counts as broken. Not less:
-    /// a busy server, or one whose process is stopped for a moment, must not cost a connection.
+    /// How much longer than it was told a server may take to answer a question before its connection counts as broken.
+    /// Not less: a busy server, or one whose process is stopped for a moment, must not cost a connection.
     static let patience = TimeAmount.seconds(1)
 
     /// How many replicas must have a write; at least 1.

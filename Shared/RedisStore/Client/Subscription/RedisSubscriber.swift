@@ -22,8 +22,8 @@ package final class RedisSubscriber: Sendable {
         /// - Parameters:
         ///   - onMessage: called for each message of a wanted topic.
         ///   - onBatchEnd: called after the messages of each read of the socket.
-        ///   - onReconnected: called after an outage, when all topics are subscribed again; messages published meanwhile
-        ///     are lost.
+        ///   - onReconnected: called after an outage, when all topics are subscribed again;
+        ///     messages published meanwhile are lost.
         package init(
             onMessage: @escaping (_ topic: String, _ payload: ByteBuffer) -> Void,
             onBatchEnd: @escaping () -> Void = {}, onReconnected: @escaping () -> Void = {}
@@ -75,14 +75,14 @@ package final class RedisSubscriber: Sendable {
         }
     }
 
-    /// Subscribes to a topic; on ``eventLoop`` only. Completes when the server has confirmed it; with `TIMEOUT` after the
-    /// command timeout (the topic stays wanted and is subscribed when Redis is back, unless ``unsubscribe(_:)`` is called);
-    /// or with `FULL` at the bound of topics.
+    /// Subscribes to a topic; on ``eventLoop`` only. Completes when the server has confirmed it; with `TIMEOUT` after
+    /// the command timeout (the topic stays wanted and is subscribed when Redis is back, unless ``unsubscribe(_:)`` is
+    /// called); or with `FULL` at the bound of topics.
     package func subscribe(_ topic: String, _ completion: @escaping (Result<Void, RedisError>) -> Void) {
         driver.value.subscribe(topic, completion)
     }
 
-    /// Unsubscribes from a topic; on ``eventLoop`` only. No further message of it is passed on; callers that still wait for
-    /// its confirmation get `CLOSED`.
+    /// Unsubscribes from a topic; on ``eventLoop`` only. No further message of it is passed on; callers that still wait
+    /// for its confirmation get `CLOSED`.
     package func unsubscribe(_ topic: String) { driver.value.unsubscribe(topic) }
 }

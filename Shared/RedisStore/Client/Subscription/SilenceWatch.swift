@@ -24,7 +24,8 @@ struct SilenceWatch: Sendable {
     mutating func heard() { hasHeard = true }
 
     /// To be called once a second while connected.
-    /// - Parameter silence: how long nothing comes before PING is sent, and then again before the connection is given up.
+    /// - Parameter silence: how long nothing comes before PING is sent, and then again
+    ///   before the connection is given up.
     mutating func check(_ now: NIODeadline, silence: TimeAmount) -> Verdict {
         if hasHeard {
             hasHeard = false

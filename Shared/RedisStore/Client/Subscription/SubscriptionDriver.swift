@@ -119,7 +119,8 @@ extension SubscriptionDriver: RedisLinkOwner {
             // Messages may still arrive after UNSUBSCRIBE has been sent.
             if table.isWanted(topic) { callbacks.onMessage(topic, payload) }
         }
-        // Held by the socket's own handler too. What a socket has read is parsed to the end, even if the link is left meanwhile.
+        // Held by the socket's own handler too. What a socket has read is parsed to the end, even
+        // if the link is left meanwhile.
         let link = link
         builder.onConfirmation = { [unowned self] topic, subscribed in
             guard subscribed, self.link === link else { return }

@@ -16,7 +16,8 @@ struct AnswersAwaited: Sendable, Equatable {
     /// - Parameter count: the number of commands to be answered, at least 1.
     init(count: Int) { missing = count }
 
-    /// An answer arrived. As in a pipeline, an error reply of the server does not keep the later commands from being sent.
+    /// An answer arrived. As in a pipeline, an error reply of the server does not keep the
+    /// later commands from being sent.
     mutating func answered(_ result: Result<RedisValue, RedisError>) -> Decision {
         if case .failure(let error) = result, error.isLocal, failure == nil { failure = error }
         missing -= 1

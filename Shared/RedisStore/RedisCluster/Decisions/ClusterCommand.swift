@@ -6,12 +6,12 @@ struct ClusterCommand: Sendable, Equatable {
     struct Traits: Sendable, Equatable {
         /// The slot of the command's keys; see ``KeySlot``.
         var slot: UInt16
-        /// When the command fails with `TIMEOUT` if it is still held. For a command that may be repeated: the end of that
-        /// time.
+        /// When the command fails with `TIMEOUT` if it is still held. For a command that may be
+        /// repeated: the end of that time.
         var deadline: NIODeadline
         /// Whether the command names two keys that never exist, so that it is carried out only where the whole slot is:
-        /// every function call of a cluster. Such a command waits for the end of a migration; any other names one key, and
-        /// follows ASK to it.
+        /// every function call of a cluster. Such a command waits for the end of a migration; any other names
+        /// one key, and follows ASK to it.
         var isFenced: Bool
         /// Whether the command may be sent again when its outcome is unknown.
         var isRepeatable: Bool
@@ -46,7 +46,8 @@ enum MapSource: Sendable, Equatable, Hashable {
 enum ClusterAction: Sendable, Equatable {
     /// Connect to a node, and again whenever the connection breaks.
     case open(NodeNumber, NodeAddress)
-    /// Close the connection to a node for good, then report its commands in flight as lost; report nothing else about it.
+    /// Close the connection to a node for good, then report its commands in flight as
+    /// lost; report nothing else about it.
     case drop(NodeNumber)
     /// Send a held command.
     /// - Parameter asking: whether to send ASKING before it.

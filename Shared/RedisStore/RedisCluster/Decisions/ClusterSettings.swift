@@ -21,12 +21,13 @@ struct ClusterSettings: Sendable, Equatable {
     var seeds: [NodeAddress]
     /// The largest number of commands that are in flight or held; default 65,536. Further ones are refused with `FULL`.
     var maxPending = 65_536
-    /// The largest number of one slot's held commands; default 8,192. Further ones are refused with `FULL`, so that one slot
-    /// that stays closed does not use up ``maxPending``. Commands that come back refused are held past it.
+    /// The largest number of one slot's held commands; default 8,192. Further ones are refused with `FULL`, so that one
+    /// slot that stays closed does not use up ``maxPending``. Commands that come back refused are held past it.
     var maxHeldPerSlot = 8192
     /// The largest number of nodes with which connections are kept; default 2,000, twice what a map may name.
     var maxNodes = 2 * SlotMap.maxMasters
-    /// The pause, in milliseconds, after a refusal because of a slot's migration: about as long as a slot of many keys takes.
+    /// The pause, in milliseconds, after a refusal because of a slot's migration: about as
+    /// long as a slot of many keys takes.
     var migrationPause: ClosedRange<Int64> = 10...40
     /// The pause, in milliseconds, after a refusal because of a server's state.
     var statePause: ClosedRange<Int64> = 50...150
@@ -34,8 +35,8 @@ struct ClusterSettings: Sendable, Equatable {
     var guestTime: TimeAmount = .seconds(2)
     /// How long a node of a cluster that owns nothing any more may answer what is in flight; default 250 ms.
     var leaveTime: TimeAmount = .milliseconds(250)
-    /// How long commands are held back at most when a Sentinel has begun a failover: then it has failed without a word. Default
-    /// 4 s; a failover of a healthy master takes a second.
+    /// How long commands are held back at most when a Sentinel has begun a failover: then it has failed without a word.
+    /// Default 4 s; a failover of a healthy master takes a second.
     var suspensionTime: TimeAmount = .seconds(4)
     /// When the map is read.
     var reading = MapReading.Times()

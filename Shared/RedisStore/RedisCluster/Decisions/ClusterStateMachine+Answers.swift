@@ -22,8 +22,8 @@ extension ClusterStateMachine {
         return actions
     }
 
-    /// A command's connection broke, or was closed because its node was dropped. The driver keeps the command until an action
-    /// sends or fails it.
+    /// A command's connection broke, or was closed because its node was dropped. The driver keeps the command
+    /// until an action sends or fails it.
     /// - Parameter wasWritten: false when the command certainly never reached the server.
     mutating func lost(_ command: ClusterCommand, wasWritten: Bool, now: NIODeadline) -> [ClusterAction] {
         let slot = index(command.slot)
@@ -48,8 +48,8 @@ extension ClusterStateMachine {
     }
 
     /// Sends a command with one key to the node to which ASK refers it.
-    /// - Returns: false when it must wait instead: it names a whole slot, an earlier command of the slot waits, the node was
-    ///   itself named by ASK, there is no connection yet, or its time is over.
+    /// - Returns: false when it must wait instead: it names a whole slot, an earlier command of the slot waits, the
+    ///   node was itself named by ASK, there is no connection yet, or its time is over.
     private mutating func follow(
         _ command: ClusterCommand, from node: NodeNumber, to target: NodeAddress?, _ now: NIODeadline,
         _ actions: inout [ClusterAction]
@@ -78,8 +78,8 @@ extension ClusterStateMachine {
         holds[slot]?.lastRefusal = refusal.code
         switch refusal {
         case .moved(let target):
-            // The slot is tried at its new owner at once. But nodes that name each other, because news of a slot spreads, are
-            // left alone for a while.
+            // The slot is tried at its new owner at once. But nodes that name each other, because news of a slot
+            // spreads, are left alone for a while.
             if owners[Int(slot)] == node {
                 if isRetry || target == nil { retry(slot, in: settings.migrationPause, now) }
                 if let target { correct(command.slot, to: target, &actions) }

@@ -2,8 +2,8 @@ internal import NIOCore
 
 /// What Sentinels tell of a failover. Only with one master.
 extension ClusterStateMachine {
-    /// A replica is about to be promoted, while the master goes on to take writes that will be lost: holds all commands back. What
-    /// is in flight reaches the replica before its promotion.
+    /// A replica is about to be promoted, while the master goes on to take writes that will be lost: holds all commands
+    /// back. What is in flight reaches the replica before its promotion.
     mutating func failoverBegan(_ now: NIODeadline) -> [ClusterAction] {
         guard settings.flavour.hasOneMaster, map != nil else { return [] }
         let until = now + settings.suspensionTime

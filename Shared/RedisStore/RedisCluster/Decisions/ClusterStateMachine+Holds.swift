@@ -30,7 +30,8 @@ extension ClusterStateMachine {
             }
         case .settling:
             probe(slot, &hold, now, &actions)
-            // While commands are in flight the slot stays closed even when none waits: a new one must not overtake them.
+            // While commands are in flight the slot stays closed even when none waits: a
+            // new one must not overtake them.
             if inFlight[Int(slot)] > 0 || !hold.isEmpty { holds[slot] = hold }
         }
         if let time = holds[slot]?.wakeAt(isDrained: inFlight[Int(slot)] == 0) { wake(at: time) }

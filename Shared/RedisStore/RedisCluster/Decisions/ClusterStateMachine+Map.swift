@@ -54,8 +54,8 @@ extension ClusterStateMachine {
         return sources[Int.random(in: sources.indices, using: &random)]
     }
 
-    /// Takes over a map: opens and drops nodes, closes the slots that moved while commands of theirs are in flight, and tries
-    /// the closed ones.
+    /// Takes over a map: opens and drops nodes, closes the slots that moved while commands of theirs are in
+    /// flight, and tries the closed ones.
     mutating func apply(_ new: SlotMap, _ now: NIODeadline) -> [ClusterAction] {
         var actions: [ClusterAction] = []
         let changes = new.changes(since: map ?? SlotMap())
@@ -84,8 +84,8 @@ extension ClusterStateMachine {
     }
 
     /// Drops the nodes that own nothing: at once a node that does not answer, and any with one master, because a former
-    /// master that Sentinel has replaced goes on to take writes. A node of a cluster that answers is given a moment, in which
-    /// it refuses what is in flight, so that no outcome is unknown; one that ASK has named lately is kept.
+    /// master that Sentinel has replaced goes on to take writes. A node of a cluster that answers is given a moment, in
+    /// which it refuses what is in flight, so that no outcome is unknown; one that ASK has named lately is kept.
     mutating func dropIdle(_ now: NIODeadline, _ actions: inout [ClusterAction]) {
         let owning = Set(map?.masters.map(\.address) ?? [])
         nextDrop = nil

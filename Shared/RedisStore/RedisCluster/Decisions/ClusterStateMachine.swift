@@ -3,20 +3,20 @@ internal import NIOCore
 
 /// Decides to which node each command goes, and what happens when a node refuses it or is lost; no I/O and no clock.
 ///
-/// **Order.** The commands of one slot are carried out in the order in which they were submitted. The first refusal closes the
-/// slot: later commands wait behind the refused one, and what was in flight and is refused too takes its place among them.
-/// When nothing of the slot is in flight any more, the first command alone tries the slot; when it has been carried out, all
-/// others follow. One case is left, that of a node that refuses a command and carries out the next one in the same pipeline,
-/// because a migration was cancelled between the two.
+/// **Order.** The commands of one slot are carried out in the order in which they were submitted. The first refusal
+/// closes the slot: later commands wait behind the refused one, and what was in flight and is refused too takes its
+/// place among them. When nothing of the slot is in flight any more, the first command alone tries the slot; when it
+/// has been carried out, all others follow. One case is left, that of a node that refuses a command and carries out the
+/// next one in the same pipeline, because a migration was cancelled between the two.
 ///
 /// **Repetition.** A refused command has had no effect and is sent again until its deadline. A command whose
 /// outcome is unknown, because its connection broke, is sent again only if it may be repeated.
 ///
-/// With one master (see ``RedisFlavour/hasOneMaster``) all commands count as commands of slot 0, so that the same rules apply to
-/// all of them together and no owner is looked up.
+/// With one master (see ``RedisFlavour/hasOneMaster``) all commands count as commands of slot 0, so that the same rules
+/// apply to all of them together and no owner is looked up.
 ///
-/// The driver calls one method per event and performs the actions that it returns, in order, before it performs those of a
-/// later event. It calls ``timer(_:)`` at ``wakeAt``.
+/// The driver calls one method per event and performs the actions that it returns, in order, before it performs those
+/// of a later event. It calls ``timer(_:)`` at ``wakeAt``.
 struct ClusterStateMachine: ~Copyable {
     let settings: ClusterSettings
     var random: any RandomNumberGenerator & Sendable
@@ -97,11 +97,11 @@ struct ClusterStateMachine: ~Copyable {
     /// The place of a slot in the tables.
     func index(_ slot: UInt16) -> UInt16 { slot & mask }
 
-    /// Whether commands that are sent without waiting for each other's answers are carried out in that order: those of one
-    /// slot are, and those of one node unless a slot of theirs is closed.
+    /// Whether commands that are sent without waiting for each other's answers are carried out in that order: those of
+    /// one slot are, and those of one node unless a slot of theirs is closed.
     ///
-    /// A migration that begins at that very moment may still refuse an earlier command and let a later one of another slot
-    /// pass.
+    /// A migration that begins at that very moment may still refuse an earlier command and let a
+    /// later one of another slot pass.
     func keepsOrder(of slots: [UInt16]) -> Bool {
         guard let first = slots.first.map({ index($0) }) else { return true }
         if slots.allSatisfy({ index($0) == first }) { return true }

@@ -4,8 +4,8 @@ internal import ClusterState
 package struct RedisReadiness: Sendable, Equatable {
     /// In a cluster: whether the masters are known and more than half of them answer.
     package var isReady: Bool
-    /// What is wrong; nil when nothing is. A cluster may be ready and have a problem: then a part of the users cannot be
-    /// served.
+    /// What is wrong; nil when nothing is. A cluster may be ready and have a problem: then a part
+    /// of the users cannot be served.
     package var problem: String?
 
     package static let ready = RedisReadiness(isReady: true, problem: nil)

@@ -1,5 +1,5 @@
-/// An error reply of a server that did not carry out the command because of the state of the cluster: the command may be sent
-/// again, to the same server or to another.
+/// An error reply of a server that did not carry out the command because of the state of the cluster: the command may
+/// be sent again, to the same server or to another.
 enum Refusal: Sendable, Equatable {
     /// The slot belongs to another server, nil when the reply does not name it.
     case moved(NodeAddress?)

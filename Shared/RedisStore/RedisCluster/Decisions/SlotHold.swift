@@ -5,10 +5,11 @@ struct SlotHold: Sendable {
     enum Stage: Sendable, Equatable {
         /// None of the commands has been refused. All are sent as soon as the owner is known and connected.
         case waiting
-        /// A command was refused or lost, or the slot moved under commands in flight. When none of the slot's commands is in
-        /// flight any more, the first is sent alone. Goes to probing.
+        /// A command was refused or lost, or the slot moved under commands in flight. When none of the slot's commands
+        /// is in flight any more, the first is sent alone. Goes to probing.
         case settling
-        /// The first command is in flight alone. If it is carried out, goes to waiting; if it is refused, back to settling.
+        /// The first command is in flight alone. If it is carried out, goes to waiting; if
+        /// it is refused, back to settling.
         case probing
     }
 

@@ -58,7 +58,8 @@ extension ClusterDriver {
         nodeChanged(number, serial) { $0.linkClosed(number, now: .now()) }
     }
 
-    /// Masters are gone, and these slots have other owners. Owners that are not connected yet begin their terms when they are.
+    /// Masters are gone, and these slots have other owners. Owners that are not connected yet
+    /// begin their terms when they are.
     func takeOver(_ moved: [SlotRange]) {
         var heirs: Set<NodeNumber> = []
         for range in moved { for slot in range { heirs.insert(machine.owners[Int(machine.index(slot))]) } }

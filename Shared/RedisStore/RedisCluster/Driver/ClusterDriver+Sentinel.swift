@@ -6,7 +6,8 @@ extension ClusterDriver {
     /// The number of the commands' connection in ``ends``.
     private static let commandLink: LinkEnds.Link = 0
 
-    /// The check of the server at the end of the commands' connection; nil in a cluster, where every answer shows who owns the slot.
+    /// The check of the server at the end of the commands' connection; nil in a cluster, where every
+    /// answer shows who owns the slot.
     func masterCheck(_ address: NodeAddress) -> ((ServerIdentity) -> RedisError?)? {
         guard hasOneMaster else { return nil }
         // What is known of the connection is about the one before.

@@ -45,8 +45,8 @@ final class ClusterDriver {
     let logger: Logger
     let status: ConnectionStatus
     private let commandTimeout: TimeAmount
-    /// How much longer than ``commandTimeout`` a command may take that has to wait for its master: two fifths of it, 2 s. Redis
-    /// replaces a dead master within 3 to 5 s, and a gateway answers its clients within 8 s.
+    /// How much longer than ``commandTimeout`` a command may take that has to wait for its master: two fifths of it, 2
+    /// s. Redis replaces a dead master within 3 to 5 s, and a gateway answers its clients within 8 s.
     private let patience: TimeAmount
 
     var machine: ClusterStateMachine
@@ -80,7 +80,8 @@ final class ClusterDriver {
     var mapObservers: [any SlotMapObserver] = []
     /// Asks and hears the Sentinels; nil in a cluster.
     private(set) var sentinels: SentinelFollower?
-    /// At which server the connections of a single master end: the commands', which has the number 0, and those of subscribers.
+    /// At which server the connections of a single master end: the commands', which has the
+    /// number 0, and those of subscribers.
     var ends = LinkEnds()
     /// By number: drops a subscriber's connection.
     var subscriberLinks: [LinkEnds.Link: (RedisError) -> Void] = [:]
@@ -179,7 +180,8 @@ final class ClusterDriver {
     private func answered(_ flight: Flight, by node: NodeNumber, _ result: Result<RedisValue, RedisError>) {
         guard case .failure(let error) = result else {
             let next = machine.answered(flight.command, now: .now())
-            // Also without actions: the answer may have set the time at which its slot, which is closed, is tried again.
+            // Also without actions: the answer may have set the time at which its slot,
+            // which is closed, is tried again.
             if next.isEmpty { armTimer() } else { perform(next) }
             return complete(flight, result)
         }

@@ -4,9 +4,9 @@ package import SignalingProtocol
 
 /// What is known of the masters. All on ``eventLoop`` only, unless said otherwise.
 extension RedisCluster {
-    /// Registers a callback for each connect of a master, once it has the libraries, and for each takeover of slots by a
-    /// master that is connected: what was sent to these slots before may be lost. Also called soon for the masters that are
-    /// connected already. May be called from any thread; the callback runs on the loop.
+    /// Registers a callback for each connect of a master, once it has the libraries, and for each takeover of slots by
+    /// a master that is connected: what was sent to these slots before may be lost. Also called soon for the masters
+    /// that are connected already. May be called from any thread; the callback runs on the loop.
     /// - Parameter callback: gets the slots of the master, all on a single server.
     package func onConnected(_ callback: @escaping @Sendable (_ slots: SlotScope) -> Void) {
         switch backend {
@@ -47,8 +47,8 @@ extension RedisCluster {
         }
     }
 
-    /// Whether more than half of the masters answer, but not the one that owns a slot; never on a single server. May be called from
-    /// any thread.
+    /// Whether more than half of the masters answer, but not the one that owns a slot; never on a single server.
+    /// May be called from any thread.
     func answersWithout(slot: UInt16) async -> Bool {
         await read { self.isConnected && !self.isReachable(slot: slot) }
     }
@@ -63,7 +63,8 @@ extension RedisCluster {
         }
     }
 
-    /// One slot of each master, to reach all of them: 0 on a single server, none while a cluster's masters are not known.
+    /// One slot of each master, to reach all of them: 0 on a single server, none while a
+    /// cluster's masters are not known.
     package var slotsOfMasters: [UInt16] {
         switch backend {
         case .single: [0]
@@ -79,8 +80,8 @@ extension RedisCluster {
         }
     }
 
-    /// A moment of this process by the clock of the master that owns a slot; nil while that is not known. Called for every message,
-    /// so without a `Duration`, which would cost a division of 128 bits.
+    /// A moment of this process by the clock of the master that owns a slot; nil while that is not known. Called for
+    /// every message, so without a `Duration`, which would cost a division of 128 bits.
     package func redisTime(at moment: NIODeadline, ofSlot slot: UInt16) -> RedisTime? {
         guard let now = clock(ofSlot: slot)?.now else { return nil }
         let left = max(0, (moment - .now()).nanoseconds)

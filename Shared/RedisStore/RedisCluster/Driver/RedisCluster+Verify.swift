@@ -1,12 +1,13 @@
 internal import NIOCore
 
 extension RedisCluster {
-    /// Checks that Redis is run as the URL says and can be used. Call it before ``start()``, because that loads functions;
-    /// this writes nothing. Asks the configured addresses in their order until one says that all is well: another may have been
-    /// removed from the cluster, or have not joined it yet. Waits for those that do not answer, for the command timeout at most.
-    /// - Throws: when none says that all is well, what the first to answer said: code `FLAVOUR` with one line that says what is wrong: a cluster's node behind `redis://`, or the opposite; a
-    ///   replica behind `redis://`; a cluster with slots that no master serves; Sentinels that do not know the name. Or the last
-    ///   failure to connect.
+    /// Checks that Redis is run as the URL says and can be used. Call it before ``start()``, because that loads
+    /// functions; this writes nothing. Asks the configured addresses in their order until one says that all is well:
+    /// another may have been removed from the cluster, or have not joined it yet. Waits for those that do not answer,
+    /// for the command timeout at most.
+    /// - Throws: when none says that all is well, what the first to answer said: code `FLAVOUR` with one line that says
+    ///   what is wrong: a cluster's node behind `redis://`, or the opposite; a replica behind `redis://`; a cluster
+    ///   with slots that no master serves; Sentinels that do not know the name. Or the last failure to connect.
     package func verify() async throws(RedisError) {
         if let name = configuration.masterName { return try await verifySentinels(name) }
         let end = NIODeadline.now() + TimeAmount(configuration.commandTimeout)
@@ -67,8 +68,8 @@ extension RedisCluster {
 
 extension SlotMap {
     /// Takes the map from a server's answer to CLUSTER SLOTS.
-    /// - Throws: the answer, if it is a failure; code `FLAVOUR` when the server is no part of a cluster or knows no masters;
-    ///   code `SHAPE`.
+    /// - Throws: the answer, if it is a failure; code `FLAVOUR` when the server is no part of a cluster or
+    ///   knows no masters; code `SHAPE`.
     init(slotsFrom address: NodeAddress, _ answer: Result<RedisValue, RedisError>) throws(RedisError) {
         if case .failure(let error) = answer, error.message.contains("cluster support disabled") {
             throw .flavour("\(address) is not a node of a Redis Cluster: use redis:// for it")

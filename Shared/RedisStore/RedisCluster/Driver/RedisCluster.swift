@@ -3,12 +3,12 @@ package import Logging
 package import NIOCore
 internal import Synchronization
 
-/// Redis as its clients use it: a single server, the master that Sentinels name, or all masters of a Redis Cluster. The same calls
-/// work on all.
+/// Redis as its clients use it: a single server, the master that Sentinels name, or all masters of a Redis
+/// Cluster. The same calls work on all.
 ///
-/// A single server is used through one ``RedisConnection``, with nothing in between. In a cluster every command goes to the
-/// master of its slot (``RedisCommand/inSlot(_:)``); ``ClusterStateMachine`` says how refusals, moved slots and lost masters
-/// are dealt with, and which order is kept.
+/// A single server is used through one ``RedisConnection``, with nothing in between. In a cluster every command goes to
+/// the master of its slot (``RedisCommand/inSlot(_:)``); ``ClusterStateMachine`` says how refusals, moved slots and
+/// lost masters are dealt with, and which order is kept.
 package final class RedisCluster: Sendable {
     enum Backend: Sendable {
         case single(RedisConnection)
@@ -28,10 +28,10 @@ package final class RedisCluster: Sendable {
 
     /// Creates a client; ``start()`` connects it.
     /// - Parameters:
-    ///   - url: `redis://...` for a single server, `redis+sentinel://HOST,HOST.../NAME` for a master that Sentinels name,
-    ///     `redis+cluster://HOST,HOST...` for a cluster; with `rediss` for TLS.
-    ///   - libraries: loaded, in the URL's flavour, at each connect into a master that lacks them, and again when a called
-    ///     function is missing.
+    ///   - url: `redis://...` for a single server, `redis+sentinel://HOST,HOST.../NAME` for a master that Sentinels
+    ///     name, `redis+cluster://HOST,HOST...` for a cluster; with `rediss` for TLS.
+    ///   - libraries: loaded, in the URL's flavour, at each connect into a master that lacks them, and again
+    ///     when a called function is missing.
     ///   - configure: changes limits. The number and size of pending commands are those of all masters together.
     /// - Throws: code `URL` with the reason.
     package convenience init(
@@ -44,7 +44,8 @@ package final class RedisCluster: Sendable {
     }
 
     /// Creates a client as ``init(url:eventLoop:libraries:logger:configure:)`` does.
-    /// - Parameter keepsClock: whether to ask a single server for its time; default true. A cluster's masters are always asked.
+    /// - Parameter keepsClock: whether to ask a single server for its time; default true. A
+    ///   cluster's masters are always asked.
     package init(
         configuration: RedisConfiguration, eventLoop: any EventLoop, libraries: [RedisFunctionLibrary] = [],
         keepsClock: Bool = true, logger: Logger
@@ -100,8 +101,8 @@ package final class RedisCluster: Sendable {
         }
     }
 
-    /// The number of connects so far, of all servers; a change means that there has been an outage of one. May be read from any
-    /// thread.
+    /// The number of connects so far, of all servers; a change means that there has been an outage of
+    /// one. May be read from any thread.
     package var connectionCount: Int {
         switch backend {
         case .single(let connection): connection.connectionCount
@@ -111,15 +112,15 @@ package final class RedisCluster: Sendable {
 
     // MARK: - Commands
 
-    /// Sends a command; on ``eventLoop`` only. The completion is called there once, possibly before this returns (`FULL`,
-    /// `CLOSED`, and in a cluster `SLOT` when the command names no slot). An error reply is a failure.
+    /// Sends a command; on ``eventLoop`` only. The completion is called there once, possibly before this returns
+    /// (`FULL`, `CLOSED`, and in a cluster `SLOT` when the command names no slot). An error reply is a failure.
     ///
-    /// In a cluster, commands of one slot take effect in the order in which they were sent. A command that a server refuses
-    /// because of the cluster's state, or that was not written when its connection broke, had no effect; it is sent again until
-    /// `until`, or for the command timeout.
+    /// In a cluster, commands of one slot take effect in the order in which they were sent. A command that a server
+    /// refuses because of the cluster's state, or that was not written when its connection broke, had no effect; it is
+    /// sent again until `until`, or for the command timeout.
     /// - Parameter until: for a command that takes effect once even when repeated: if the connection breaks before the
-    ///   reply, it is sent again, in order with others of this kind, and completes at this time at the latest (a durable one
-    ///   ``RedisConfiguration/replicaTimeout`` later). Default nil: never sent again.
+    ///   reply, it is sent again, in order with others of this kind, and completes at this time at the latest (a
+    ///   durable one ``RedisConfiguration/replicaTimeout`` later). Default nil: never sent again.
     package func send(
         _ command: RedisCommand, repeatedUntil until: NIODeadline? = nil,
         _ completion: @escaping (Result<RedisValue, RedisError>) -> Void
@@ -130,21 +131,21 @@ package final class RedisCluster: Sendable {
         }
     }
 
-    /// Sends commands without waiting for each other's replies, in one write per server; on ``eventLoop`` only. The completion
-    /// is called there once, with one result per command, in order; possibly before this returns.
+    /// Sends commands without waiting for each other's replies, in one write per server; on ``eventLoop`` only. The
+    /// completion is called there once, with one result per command, in order; possibly before this returns.
     package func send(_ commands: [RedisCommand], _ completion: @escaping ([Result<RedisValue, RedisError>]) -> Void) {
         guard !commands.isEmpty else { return completion([]) }
         let results = ResultCollector(count: commands.count, completion: completion)
         for (index, command) in commands.enumerated() { send(command) { results.set(index, $0) } }
     }
 
-    /// Sends commands, and others that must not take effect before them; on ``eventLoop`` only. On one server all are sent
-    /// at once. Across servers the later commands wait for the answers to the first, and are not sent at all when the outcome
-    /// of one of those is unknown: they fail with its error.
+    /// Sends commands, and others that must not take effect before them; on ``eventLoop`` only. On one server all are
+    /// sent at once. Across servers the later commands wait for the answers to the first, and are not sent at all when
+    /// the outcome of one of those is unknown: they fail with its error.
     /// - Parameters:
-    ///   - limit: for later commands that may be repeated, and are not worth a wait: how long after they are sent each of them
-    ///     completes at the latest; one whose master is away is not sent and fails at once. Default nil: as any other command, and
-    ///     never repeated.
+    ///   - limit: for later commands that may be repeated, and are not worth a wait: how long after they are sent each
+    ///     of them completes at the latest; one whose master is away is not sent and fails at once. Default nil: as any
+    ///     other command, and never repeated.
     ///   - completion: called once with one result per command, in order.
     package func send(
         _ first: [RedisCommand], then later: [RedisCommand], within limit: Duration? = nil,
@@ -196,8 +197,8 @@ package final class RedisCluster: Sendable {
         }
     }
 
-    /// Registers `act` to be called just before the commands of this tick of the loop are written, so that it can add more;
-    /// on ``eventLoop`` only.
+    /// Registers `act` to be called just before the commands of this tick of the loop are written, so that it can
+    /// add more; on ``eventLoop`` only.
     package func beforeWriting(_ act: @escaping () -> Void) {
         switch backend {
         case .single(let connection): connection.beforeWriting(act)
@@ -223,16 +224,17 @@ package final class RedisCluster: Sendable {
         }
     }
 
-    /// Waits until enough replicas have what the master of a slot has written until now, as a durable command does: for an answer
-    /// that comes from what an earlier command wrote. At once without ``RedisConfiguration/replicas``. May be called from any thread.
+    /// Waits until enough replicas have what the master of a slot has written until now, as a durable command does:
+    /// for an answer that comes from what an earlier command wrote. At once without ``RedisConfiguration/replicas``.
+    /// May be called from any thread.
     /// - Throws: `UNREPLICATED`, and as ``execute(_:)-(RedisCommand)`` does.
     package func awaitReplicas(ofSlot slot: UInt16) async throws(RedisError) {
         guard configuration.replicas > 0 else { return }
         _ = try await execute(RedisCommand("PING").inSlot(slot).durable)
     }
 
-    /// Sends commands, and others that must not take effect before them, as ``send(_:then:within:_:)`` does; may be called from any
-    /// thread.
+    /// Sends commands, and others that must not take effect before them, as ``send(_:then:within:_:)`` does;
+    /// may be called from any thread.
     /// - Returns: one result per command, in order.
     package func execute(
         _ first: [RedisCommand], then later: [RedisCommand], within limit: Duration? = nil

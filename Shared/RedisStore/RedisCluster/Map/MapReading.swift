@@ -1,7 +1,7 @@
 internal import NIOCore
 
-/// When to read the map of slots, or to ask the Sentinels for the master: soon after a sign that it is outdated, but seldom
-/// enough for a large cluster whose clients all see that sign at once. No I/O and no clock.
+/// When to read the map of slots, or to ask the Sentinels for the master: soon after a sign that it is outdated, but
+/// seldom enough for a large cluster whose clients all see that sign at once. No I/O and no clock.
 struct MapReading: Sendable {
     /// The times, in milliseconds where they are ranges: a random one of the range is used.
     struct Times: Sendable, Equatable {

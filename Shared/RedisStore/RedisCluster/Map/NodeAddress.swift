@@ -15,8 +15,8 @@ package struct NodeAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads an address as a cluster gives it in MOVED and ASK: `host:port`, an IPv6 address without brackets.
     /// - Parameter asked: the server that said it: an empty host means its host.
-    /// - Returns: nil for the host `?` (the server is to be named by a host name that it has not announced), and when this is
-    ///   no address.
+    /// - Returns: nil for the host `?` (the server is to be named by a host name that it has not
+    ///   announced), and when this is no address.
     init?(redirect text: Substring, asked: NodeAddress) {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
             Self.ports.contains(port)

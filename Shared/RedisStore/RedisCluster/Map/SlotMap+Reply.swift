@@ -6,8 +6,8 @@ extension SlotMap {
     /// The largest number of one master's replicas that are kept.
     static let maxReplicas = 100
 
-    /// Reads the reply to CLUSTER SLOTS: for each range of slots its first and last slot, the master, the replicas. Elements
-    /// that a later Redis may add at the end of an entry are ignored.
+    /// Reads the reply to CLUSTER SLOTS: for each range of slots its first and last slot, the master, the replicas.
+    /// Elements that a later Redis may add at the end of an entry are ignored.
     ///
     /// A master's slots stay without an owner while the cluster does not know its address (see ``address(of:asked:)``).
     /// - Parameter asked: the server that replied.
@@ -52,9 +52,9 @@ extension SlotMap {
         return replicas
     }
 
-    /// Reads a node: endpoint, port, id, further addresses. The endpoint is what `cluster-preferred-endpoint-type` of the
-    /// server chooses: its IP address, its host name, or null (also empty) for the host that was asked. A server whose host
-    /// name is not announced has the endpoint `?` and its IP address among the further addresses.
+    /// Reads a node: endpoint, port, id, further addresses. The endpoint is what `cluster-preferred-endpoint-type` of
+    /// the server chooses: its IP address, its host name, or null (also empty) for the host that was asked. A server
+    /// whose host name is not announced has the endpoint `?` and its IP address among the further addresses.
     /// - Returns: nil when the node has no address yet.
     private static func address(of node: RedisValue, asked: NodeAddress) throws(RedisError) -> NodeAddress? {
         guard let parts = node.array, parts.count >= 2, case .integer(let port) = parts[1] else {

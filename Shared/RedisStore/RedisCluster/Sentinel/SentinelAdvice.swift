@@ -15,7 +15,8 @@ enum SentinelAdvice {
             lines.append("the master has no replica, so nothing can take its place")
         } else if count == 1, master.needsReplicas {
             lines.append(
-                "with one replica and min-replicas-to-write, nothing can be written after a failover until the other is back"
+                "with one replica and min-replicas-to-write, nothing can be written after a failover until the other "
+                    + "is back"
             )
         } else if count > 1, !master.needsReplicas {
             lines.append(
@@ -24,8 +25,8 @@ enum SentinelAdvice {
         }
         if unnamed > 0 {
             lines.append(
-                "the URL does not name \(unnamed) of the Sentinels: when one of those replaces a healthy master, what is "
-                    + "written meanwhile is lost")
+                "the URL does not name \(unnamed) of the Sentinels: when one of those replaces a healthy master, what "
+                    + "is written meanwhile is lost")
         }
         return lines
     }

@@ -1,10 +1,10 @@
 /// What a Sentinel publishes about the failover of a master. Source: Redis documentation, "Sentinel Pub/Sub messages".
 ///
-/// Only the Sentinel that carries out a failover publishes its steps; the others publish `+switch-master` when they hear of its
-/// result, up to two seconds later.
+/// Only the Sentinel that carries out a failover publishes its steps; the others publish `+switch-master` when they
+/// hear of its result, up to two seconds later.
 enum SentinelEvent: Sendable, Equatable {
-    /// A replica is about to be promoted: what the present master acknowledges from now on may be lost. Published about 100 ms
-    /// before the promotion, and about a second before it is known that it has succeeded.
+    /// A replica is about to be promoted: what the present master acknowledges from now on may be lost. Published about
+    /// 100 ms before the promotion, and about a second before it is known that it has succeeded.
     case began
     /// The replica is the master now.
     case promoted
@@ -25,7 +25,8 @@ enum SentinelEvent: Sendable, Equatable {
         "-failover-abort-slave-timeout": .aborted,
     ]
 
-    /// Reads a message: `NAME OLD-HOST OLD-PORT NEW-HOST NEW-PORT` of `+switch-master`, `master NAME HOST PORT` of the others.
+    /// Reads a message: `NAME OLD-HOST OLD-PORT NEW-HOST NEW-PORT` of `+switch-master`, `master
+    /// NAME HOST PORT` of the others.
     /// - Returns: nil for a message about another name or of another topic.
     init?(topic: String, message: String, name: String) {
         guard let kind = Self.kinds[topic] else { return nil }

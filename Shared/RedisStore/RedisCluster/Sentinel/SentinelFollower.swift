@@ -1,7 +1,8 @@
 internal import Logging
 internal import NIOCore
 
-/// The connections to the Sentinels: subscribes at each to its messages about the failover of the master, and asks for the master.
+/// The connections to the Sentinels: subscribes at each to its messages about the failover of the
+/// master, and asks for the master.
 ///
 /// Belongs to its event loop; everything here runs on it.
 final class SentinelFollower {

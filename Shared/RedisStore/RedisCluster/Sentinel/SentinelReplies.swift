@@ -17,8 +17,9 @@ enum SentinelReplies {
         ]
     }
 
-    /// Reads the replies to ``commands(name:)``. The address is that of the second: from the moment at which the replica is
-    /// known to be promoted it names the new master, while the first still names the old one, with the new epoch.
+    /// Reads the replies to ``commands(name:)``. The address is that of the second: from the moment at
+    /// which the replica is known to be promoted it names the new master, while the first still names
+    /// the old one, with the new epoch.
     /// - Throws: code `SHAPE`.
     static func naming(_ replies: [RedisValue], name: String) throws(RedisError) -> Naming {
         guard replies.count == 2 else { throw .shape("the reply to SENTINEL MASTER") }
@@ -40,8 +41,8 @@ enum SentinelReplies {
         return NodeAddress(host: host, port: port)
     }
 
-    /// The replicas that have never had their master's data, in the reply to SENTINEL REPLICAS. Sentinel promotes one like
-    /// any other: all data would be lost.
+    /// The replicas that have never had their master's data, in the reply to SENTINEL REPLICAS. Sentinel promotes one
+    /// like any other: all data would be lost.
     /// - Throws: code `SHAPE`.
     static func neverSynced(_ reply: RedisValue) throws(RedisError) -> [String] {
         guard let replicas = reply.array else { throw .shape("the reply to SENTINEL REPLICAS") }
@@ -49,8 +50,8 @@ enum SentinelReplies {
         for replica in replicas {
             let fields = try fields(replica)
             guard let name = fields["name"] else { throw .shape("the reply to SENTINEL REPLICAS") }
-            // 0 until the first copy has been received, and 1 in some versions. The fields are absent before the Sentinel has
-            // asked the replica.
+            // 0 until the first copy has been received, and 1 in some versions. The fields are absent before the
+            // Sentinel has asked the replica.
             guard fields["master-link-status"] == "err", let offset = fields["slave-repl-offset"].flatMap({ Int64($0) })
             else { continue }
             if offset <= 1 { names.append(name) }

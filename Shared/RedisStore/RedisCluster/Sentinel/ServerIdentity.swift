@@ -5,7 +5,8 @@ struct ServerIdentity: Sendable, Equatable {
     let runID: String
     /// Names the history of writes that the server continues. A replica has its master's, until it is promoted.
     var history = ""
-    /// The history that the server continued before it became a master; of a server that was never a replica, no history at all.
+    /// The history that the server continued before it became a master; of a server that was
+    /// never a replica, no history at all.
     var formerHistory = ""
     /// Whether the server refuses writes when too few replicas are connected (`min-replicas-to-write`).
     var needsReplicas = false
@@ -51,8 +52,8 @@ struct ServerIdentity: Sendable, Equatable {
             needsReplicas: fields["min_slaves_good_slaves"] != nil)
     }
 
-    /// Why a link to a master must not be used; nil when it may. A former master takes writes, and loses them, until Sentinel
-    /// has made it a replica.
+    /// Why a link to a master must not be used; nil when it may. A former master takes writes, and loses them, until
+    /// Sentinel has made it a replica.
     var refusal: RedisError? {
         switch role {
         case .master: nil
@@ -62,8 +63,8 @@ struct ServerIdentity: Sendable, Equatable {
         }
     }
 
-    /// Whether this server, when it took the place of another master, had that one's data. A replica that has never synchronised
-    /// can be promoted too; it is empty.
+    /// Whether this server, when it took the place of another master, had that one's data. A replica that has never
+    /// synchronised can be promoted too; it is empty.
     func continues(_ former: ServerIdentity) -> Bool {
         runID == former.runID || history == former.history || formerHistory == former.history
     }

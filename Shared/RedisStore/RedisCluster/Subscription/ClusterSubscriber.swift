@@ -59,8 +59,9 @@ protocol TopicSubscription: AnyObject {
     func unsubscribe(_ topic: String)
 }
 
-/// Pub/sub on Redis as a ``RedisCluster`` uses it: SUBSCRIBE on a single server, SSUBSCRIBE at the master of each topic's slot
-/// in a cluster. It reconnects, follows the slots to other masters, and renews its subscriptions by itself.
+/// Pub/sub on Redis as a ``RedisCluster`` uses it: SUBSCRIBE on a single server, SSUBSCRIBE at the
+/// master of each topic's slot in a cluster. It reconnects, follows the slots to other masters, and
+/// renews its subscriptions by itself.
 ///
 /// Delivery is at most once: after `onReconnected` the owner must read what it missed from the logs.
 package final class ClusterSubscriber: Sendable {
@@ -78,8 +79,8 @@ package final class ClusterSubscriber: Sendable {
         /// - Parameters:
         ///   - onMessage: called for each message of a wanted topic.
         ///   - onBatchEnd: called after the messages of each read of a socket.
-        ///   - onReconnected: called when topics are subscribed again after an outage, or at another master, or for the first time
-        ///     after `TIMEOUT`; messages published meanwhile to topics of these slots are lost.
+        ///   - onReconnected: called when topics are subscribed again after an outage, or at another master, or for the
+        ///     first time after `TIMEOUT`; messages published meanwhile to topics of these slots are lost.
         package init(
             onMessage: @escaping (_ topic: String, _ payload: ByteBuffer) -> Void,
             onBatchEnd: @escaping () -> Void = {}, onReconnected: @escaping (_ slots: SlotScope) -> Void = { _ in }
@@ -102,8 +103,8 @@ package final class ClusterSubscriber: Sendable {
     private let backend: Backend
     private let status = ConnectionStatus()
 
-    /// Creates a subscriber on the cluster's event loop, for an owner that is isolated to that loop: the owner's closures need
-    /// no further check. Otherwise as ``init(_:logger:callbacks:)``.
+    /// Creates a subscriber on the cluster's event loop, for an owner that is isolated to that loop: the owner's
+    /// closures need no further check. Otherwise as ``init(_:logger:callbacks:)``.
     package init(onLoopOf cluster: RedisCluster, logger: Logger, callbacks: Callbacks) {
         eventLoop = cluster.eventLoop
         switch cluster.backend {
@@ -148,8 +149,8 @@ package final class ClusterSubscriber: Sendable {
             limits: configuration, eventLoop: eventLoop, status: status, logger: logger, callbacks: callbacks)
     }
 
-    /// Whether messages arrive: the server is connected and all wanted topics are subscribed; in a cluster, more than half of
-    /// the masters are connected. May be read from any thread.
+    /// Whether messages arrive: the server is connected and all wanted topics are subscribed; in a cluster, more than
+    /// half of the masters are connected. May be read from any thread.
     package var isConnected: Bool {
         switch backend {
         case .single(let subscriber): subscriber.isConnected
@@ -183,9 +184,9 @@ package final class ClusterSubscriber: Sendable {
         }
     }
 
-    /// Subscribes to a topic; on ``eventLoop`` only. Completes when the server has confirmed it; with `TIMEOUT` after the
-    /// command timeout (the topic stays wanted and is subscribed when its master is back, unless ``unsubscribe(_:)`` is
-    /// called); or with `FULL` at the bound of topics.
+    /// Subscribes to a topic; on ``eventLoop`` only. Completes when the server has confirmed it; with `TIMEOUT` after
+    /// the command timeout (the topic stays wanted and is subscribed when its master is back, unless
+    /// ``unsubscribe(_:)`` is called); or with `FULL` at the bound of topics.
     package func subscribe(_ topic: String, _ completion: @escaping (Result<Void, RedisError>) -> Void) {
         switch backend {
         case .single(let subscriber): subscriber.subscribe(topic, completion)
@@ -193,8 +194,8 @@ package final class ClusterSubscriber: Sendable {
         }
     }
 
-    /// Unsubscribes from a topic; on ``eventLoop`` only. No further message of it is passed on; callers that still wait for
-    /// its confirmation get `CLOSED`.
+    /// Unsubscribes from a topic; on ``eventLoop`` only. No further message of it is passed on; callers that still wait
+    /// for its confirmation get `CLOSED`.
     package func unsubscribe(_ topic: String) {
         switch backend {
         case .single(let subscriber): subscriber.unsubscribe(topic)

@@ -2,8 +2,8 @@ internal import Logging
 internal import NIOCore
 internal import Synchronization
 
-/// The topics of a ``ClusterSubscriber`` where Sentinels name a single master: subscribes by SUBSCRIBE at the master of the moment,
-/// and leaves it together with the commands.
+/// The topics of a ``ClusterSubscriber`` where Sentinels name a single master: subscribes by SUBSCRIBE at the master of
+/// the moment, and leaves it together with the commands.
 ///
 /// Belongs to the subscriber's event loop; everything here runs on it.
 final class MasterSubscription: TopicSubscription {

@@ -1,8 +1,8 @@
 internal import ClusterState
 internal import NIOCore
 
-/// The topics on which a process hears the replies to its commands. In a cluster they are at all masters, and the process can serve
-/// before each of them answers.
+/// The topics on which a process hears the replies to its commands. In a cluster they are at all masters, and the
+/// process can serve before each of them answers.
 ///
 /// Use it on the subscriber's event loop only.
 package final class OwnTopics {
@@ -25,8 +25,8 @@ package final class OwnTopics {
     /// Topics that are not subscribed yet; may be called on any thread.
     /// - Parameters:
     ///   - subscriber: whose `onReconnected` is called for topics that are subscribed after their `TIMEOUT`.
-    ///   - onLate: called for each topic that is confirmed after ``subscribe(_:)`` has completed: what was published there before is
-    ///     lost.
+    ///   - onLate: called for each topic that is confirmed after ``subscribe(_:)`` has completed: what was
+    ///     published there before is lost.
     package init(
         _ topics: some Sequence<String>, of subscriber: ClusterSubscriber, on redis: RedisCluster,
         onLate: @escaping (_ slot: UInt16) -> Void
@@ -37,11 +37,11 @@ package final class OwnTopics {
         missing = Set(topics)
     }
 
-    /// Subscribes to the topics that are missing. Completes when all are confirmed; after a second, when those of more than half of the
-    /// masters are and the other masters do not answer; and when each is confirmed or `TIMEOUT`. Topics that are missing then are
-    /// subscribed as soon as their masters are back.
-    /// - Parameter completion: gets whether the topics of more than half of the masters are confirmed; if not, subscribe again. Or
-    ///   the error with which a topic was refused.
+    /// Subscribes to the topics that are missing. Completes when all are confirmed; after a second, when those of more
+    /// than half of the masters are and the other masters do not answer; and when each is confirmed or `TIMEOUT`.
+    /// Topics that are missing then are subscribed as soon as their masters are back.
+    /// - Parameter completion: gets whether the topics of more than half of the masters are confirmed; if not,
+    ///   subscribe again. Or the error with which a topic was refused.
     package func subscribe(_ completion: @escaping (Result<Bool, RedisError>) -> Void) {
         guard !missing.isEmpty else { return completion(.success(true)) }
         self.completion = completion

@@ -115,8 +115,8 @@ final class ShardLink {
 extension ShardLink: RedisLinkOwner {
     func makeBuilder() -> ReplyBuilder {
         let builder = PushBuilder()
-        // What a socket has read is parsed to the end, even if the owner closes the link meanwhile. Strong: the builder goes with
-        // the socket.
+        // What a socket has read is parsed to the end, even if the owner closes the link meanwhile. Strong:
+        // the builder goes with the socket.
         builder.onMessage = { topic, payload in
             if self.link.isUp { self.owner.message(topic, payload) }
         }
@@ -141,8 +141,8 @@ extension ShardLink: RedisLinkOwner {
     func linkReceived(_ reply: RedisValue) {
         // Anything but a push message is the refusal of the oldest command.
         guard case .error(let error) = reply, let oldest = sent.first else { return }
-        // But if the server ended a topic while SUNSUBSCRIBE was on its way, that end was taken for the answer, and the answer is
-        // MOVED: about another slot than that of the oldest command.
+        // But if the server ended a topic while SUNSUBSCRIBE was on its way, that end was taken for the answer, and the
+        // answer is MOVED: about another slot than that of the oldest command.
         if error.code == .moved, case .subscribe(let slot, _) = oldest, !error.message.hasPrefix("\(slot) ") { return }
         sent.removeFirst()
         if case .subscribe(let slot, _) = oldest { owner.refused(slot, by: master, error) }

@@ -2,8 +2,8 @@ internal import SignalingProtocol
 
 /// The topics that a ``ClusterSubscriber`` wants, and at which master those of each slot are subscribed; no I/O.
 ///
-/// Topics of one slot go together: the server that stops serving a slot ends all subscriptions of it, and all must be made
-/// anew at another. A slot is *attached* to the master where its topics are subscribed, or are being so.
+/// Topics of one slot go together: the server that stops serving a slot ends all subscriptions of it, and all must be
+/// made anew at another. A slot is *attached* to the master where its topics are subscribed, or are being so.
 struct ShardTopics<Waiter> {
     /// A topic's name, compared by bytes, as in Redis.
     private struct Name: ByteIdentifier {
@@ -83,7 +83,8 @@ struct ShardTopics<Waiter> {
         /// Where to send SUNSUBSCRIBE, if anywhere.
         let master: NodeAddress?
         let waiters: [Waiter]
-        /// The slot, if only this topic kept it from being settled after messages to its other topics may have been missed.
+        /// The slot, if only this topic kept it from being settled after messages to its
+        /// other topics may have been missed.
         let renewed: UInt16?
     }
 
@@ -150,8 +151,8 @@ struct ShardTopics<Waiter> {
         return (topic.waiters, isRenewed ? slot : nil)
     }
 
-    /// Removes and returns the waiters that meet a condition. Whoever gave up waiting counts on nothing until the slot is settled, and
-    /// is told of it then, as after an outage.
+    /// Removes and returns the waiters that meet a condition. Whoever gave up waiting counts on nothing until the slot
+    /// is settled, and is told of it then, as after an outage.
     mutating func removeWaiters(where condition: (Waiter) -> Bool) -> [Waiter] {
         var removed: [Waiter] = []
         // A topic that is waited for is outstanding, or its slot is detached.

@@ -10,9 +10,9 @@ extension GatewayEvent {
         self = event
     }
 
-    /// Parses a contiguous payload; nil for an event of a kind that only a newer release knows. Not generic, because the
-    /// gateway's fan-out calls it from another module: the compiler does not specialize generic code across modules, and
-    /// unspecialized it takes a sixth longer.
+    /// Parses a contiguous payload; nil for an event of a kind that only a newer release knows. Not generic, because
+    /// the gateway's fan-out calls it from another module: the compiler does not specialize generic code across
+    /// modules, and unspecialized it takes a sixth longer.
     package static func decode(_ payload: UnsafeBufferPointer<UInt8>) -> Result<GatewayEvent?, SignalingError> {
         Result { () throws(SignalingError) in
             var fields = TextFields(payload, what: "a gateway event")

@@ -1,7 +1,7 @@
 internal import SignalingProtocol
 
-/// `LAST COUNT PID... EVENT FIELDS... CHANNEL`: whether the participants are over (0 or 1), how many they are, their ids, the
-/// event's name and fields, and the channel's name, which may contain spaces.
+/// `LAST COUNT PID... EVENT FIELDS... CHANNEL`: whether the participants are over (0 or 1), how many they are, their
+/// ids, the event's name and fields, and the channel's name, which may contain spaces.
 extension MediaPublication {
     init(from fields: inout TextFields) throws(SignalingError) {
         let isLast = try fields.number(Int.self) == 1

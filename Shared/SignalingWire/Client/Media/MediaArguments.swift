@@ -1,6 +1,7 @@
 internal import SignalingProtocol
 
-/// Reads the arguments of a media call. Unlike those of other calls, whose clients are old, they have to be of the right type.
+/// Reads the arguments of a media call. Unlike those of other calls, whose clients are old,
+/// they have to be of the right type.
 struct MediaArguments {
     private static let callDigits = 32
     private static let keyBytes = 32

@@ -2,8 +2,8 @@ package import SignalingProtocol
 
 /// A call of a `media` function, with validated arguments. Source: `Docs/protocol.md`, "Media".
 ///
-/// Media calls are apart from ``ClientCall``: sockets without a session make them too, they are answered when they are ready, not in
-/// the order of a session's calls, and are refused with a ``MediaRefusal``.
+/// Media calls are apart from ``ClientCall``: sockets without a session make them too, they are answered when they are
+/// ready, not in the order of a session's calls, and are refused with a ``MediaRefusal``.
 package struct MediaCall: Equatable, Sendable {
     /// Whether the call's `line` is that of the connection; other calls are refused.
     package var isOnItsLine: Bool

@@ -34,7 +34,8 @@ import Testing
         #expect(gate.underWay == 0)
     }
 
-    /// A client that sends two messages at once leaves the second question less than its time: that tells nothing of the server.
+    /// A client that sends two messages at once leaves the second question less than its time:
+    /// that tells nothing of the server.
     @Test func aQuestionThatTellsNothingDoesNotBeginAnew() throws {
         var gate = HookGate(bound: 9)
         for _ in 1..<HookGate.failuresBound {

@@ -39,8 +39,8 @@ import Testing
         #expect(abs(Self.shardsOfAChannel(processes: processes, shards: shards, isGathering: true) - gathered) < 1)
     }
 
-    /// All of a channel of 6,000 come within 20 s to 120 gateways with 100 clients each, in steps in which nobody knows the new
-    /// load: no gateway gets more than a quarter above the average and 64.
+    /// All of a channel of 6,000 come within 20 s to 120 gateways with 100 clients each, in steps in which nobody knows
+    /// the new load: no gateway gets more than a quarter above the average and 64.
     @Test func aLargeChannelOverrunsNobody() {
         let count = 120
         var generator = SystemRandomNumberGenerator()

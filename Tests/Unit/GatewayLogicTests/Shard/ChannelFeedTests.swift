@@ -3,7 +3,8 @@ import SignalingProtocol
 import Testing
 
 @Suite struct ChannelFeedTests {
-    /// An event; by default its id is its sequence number plus 1000, as long as Redis was never restored to an older state.
+    /// An event; by default its id is its sequence number plus 1000, as long as Redis was
+    /// never restored to an older state.
     private func event(_ sequence: Int64, id: Int64? = nil) throws -> ChannelEvent {
         ChannelEvent(
             sequence: sequence, id: id ?? 1000 + sequence, account: try Account("a"), uid: 1, kind: .joined)

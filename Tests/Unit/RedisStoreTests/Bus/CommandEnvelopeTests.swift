@@ -75,7 +75,8 @@ import Testing
                     .string("2:op3:a.b2:id3:c-1\(field)5:until4:80001:x1:1")))
     }
 
-    /// A newer release may put further fields into the envelope, and raises the version when older ones must not ignore them.
+    /// A newer release may put further fields into the envelope, and raises the version when
+    /// older ones must not ignore them.
     @Test func newerForms() throws {
         var fields = FieldWriter()
         for (name, value) in [("v", "2"), ("op", "a.b"), ("id", "c-1"), ("trace", "t"), ("from", "g"), ("until", "8")] {

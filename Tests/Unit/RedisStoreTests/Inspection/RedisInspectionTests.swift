@@ -98,7 +98,8 @@ import Testing
         let findings = inspection.findings
         #expect(
             Self.texts(findings, .wrong) == [
-                "the replica 10.0.0.5:7000 is not connected to its master 10.0.0.2:7000: look at its log, its network and masterauth"
+                "the replica 10.0.0.5:7000 is not connected to its master 10.0.0.2:7000: look at its log, its network "
+                    + "and masterauth"
             ])
         #expect(Self.texts(findings, .advice).first?.contains("10.0.0.4:7000 is 19 MiB behind") == true)
     }
@@ -197,7 +198,8 @@ import Testing
         #expect(
             inspection.findings.map(\.text) == [
                 "the partitions 1 of the bus cannot be read: their masters do not answer",
-                "4 entries of partition 2 of the bus were set aside because no instance could handle them: see the keys dead:*",
+                "4 entries of partition 2 of the bus were set aside because no instance could handle them: see the "
+                    + "keys dead:*",
             ])
     }
 

@@ -3,7 +3,8 @@ import Testing
 
 @testable import RedisStore
 
-/// Plays scripts against a ``ClusterStateMachine``: a line per event, followed by `->` and the actions that it must have.
+/// Plays scripts against a ``ClusterStateMachine``: a line per event, followed by `->` and
+/// the actions that it must have.
 ///
 ///     submit x 5 fenced      a command named x with slot 5; also `repeatable`, `for MS` (deadline; else 5,000 ms)
 ///     ok x                   x is answered
@@ -16,8 +17,8 @@ import Testing
 ///     switch A               a Sentinel names the master after a failover
 ///     at MS                  the time, with the timer called whenever it was asked for
 ///
-/// Actions: `send x A`, `asking x A`, `hold`, `refuse CODE`, `fail x CODE`, `open A`, `drop A`, `read A`, `read seed a`,
-/// `moved 0-99`. The node A has the address a:1. Random times are the shortest.
+/// Actions: `send x A`, `asking x A`, `hold`, `refuse CODE`, `fail x CODE`, `open A`, `drop A`, `read A`, `read seed
+/// a`, `moved 0-99`. The node A has the address a:1. Random times are the shortest.
 final class Conversation {
     private var machine: ClusterStateMachine
     private var now = NIODeadline.uptimeNanoseconds(0)

@@ -79,8 +79,8 @@ import Testing
             """)
     }
 
-    /// The master of before takes writes, which are lost, until Sentinel has made it a replica. So nothing is sent to it any more once
-    /// the failover begins.
+    /// The master of before takes writes, which are lost, until Sentinel has made it a replica. So nothing is sent to
+    /// it any more once the failover begins.
     @Test func commandsWaitForTheEndOfAFailover() {
         Conversation(.sentinel).play(
             """

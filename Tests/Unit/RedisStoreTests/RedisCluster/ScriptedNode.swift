@@ -6,7 +6,8 @@ import TestKit
 
 @testable import RedisStore
 
-/// A server on 127.0.0.1 that answers a client's connections like a node of a Redis Cluster, and commands as a test says.
+/// A server on 127.0.0.1 that answers a client's connections like a node of a Redis
+/// Cluster, and commands as a test says.
 final class ScriptedNode: Sendable {
     /// A command that a connection for commands has sent.
     struct Received: Sendable {
@@ -23,8 +24,8 @@ final class ScriptedNode: Sendable {
     private let listener: any Channel
     private let state = Mutex(State())
 
-    /// - Parameter answer: the answer to a command that is none of a connection's start; gets its words, and how often a
-    ///   command with these words came before.
+    /// - Parameter answer: the answer to a command that is none of a connection's start; gets its words, and how often
+    ///   a command with these words came before.
     init(_ answer: @escaping @Sendable (_ words: [String], _ count: Int) -> String) async throws {
         let port = try RedisServer.freePort()
         self.port = port

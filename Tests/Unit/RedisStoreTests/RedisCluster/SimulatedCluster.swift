@@ -1,7 +1,7 @@
 @testable import RedisStore
 
-/// Nodes of a Redis Cluster as far as a client notices them: who owns a slot, migrations, failures. Requests wait in a queue
-/// per node until ``process(_:)``.
+/// Nodes of a Redis Cluster as far as a client notices them: who owns a slot, migrations, failures. Requests wait in a
+/// queue per node until ``process(_:)``.
 ///
 /// A node never begins to accept a slot while commands of that slot are on their way to it or back: see the case that
 /// ``ClusterStateMachine`` leaves open.

@@ -61,7 +61,8 @@ enum FrameTable {
             name: "login",
             summary: "Requests a session. An older session of the account ends with `close`, `kick`. After a failed "
                 + "login the gateway "
-                + "closes the connection; a second login on a connection with a session changes nothing. Other members are ignored.",
+                + "closes the connection; a second login on a connection with a session changes nothing. Other members "
+                + "are ignored.",
             members: [
                 .init(
                     "vid",
@@ -99,9 +100,9 @@ enum FrameTable {
             name: "line_login",
             summary: "Resumes a session on a new connection. When the line is invalid or its session has ended, "
                 + "the answer is "
-                + "`close`, and the connection is closed. When too many logins and resumes from the client's address have "
-                + "failed, it is closed with 1001 instead, and the line stays valid. See *Resuming*. The answer contains "
-                + "`push` like the login's.",
+                + "`close`, and the connection is closed. When too many logins and resumes from the client's address "
+                + "have failed, it is closed with 1001 instead, and the line stays valid. See *Resuming*. The answer "
+                + "contains `push` like the login's.",
             members: [
                 .init("line", "text", "the session's line, as `login_ret` told it"),
                 .init("channel", "channel name; optional", "the channel that the client believes it is in"),

@@ -4,9 +4,8 @@ import SignalingWire
 extension FunctionTable {
     private static let messageID = ArgumentDeclaration.optional(
         "messageID", .identifier(bytes: ClientCall.messageIDBytes),
-        "unique within the session; only for clients that logged in with `push`: a message that is sent again within a minute "
-            + "with the same id "
-            + "takes effect once")
+        "unique within the session; only for clients that logged in with `push`: a message that is sent again within a "
+            + "minute with the same id takes effect once")
 
     static let messages = [
         FunctionDeclaration(
@@ -25,7 +24,8 @@ extension FunctionTable {
                     "ver_clear", .number, "the highest version ever acknowledged, which is below those of `msgs`"),
                 ReplyField(
                     "msgs", .array,
-                    "`[version, line]` for each entry, versions ascending; when more wait than fit, a `notify` follows"),
+                    "`[version, line]` for each entry, versions ascending; when more wait than fit, a "
+                        + "`notify` follows"),
             ],
             refusals: [], calls: ["user-getmsg"], answers: ["reply-mailbox", "reply-mailbox-empty"]),
         FunctionDeclaration(

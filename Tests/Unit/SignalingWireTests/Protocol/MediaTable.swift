@@ -35,8 +35,9 @@ enum MediaTable {
     static let hello = ClientFrameDeclaration(
         name: "media_hello",
         summary: "Opens the socket for media calls alone, without an account and without presence: engines that have "
-            + "only an app id use it. A login on such a socket is refused, and so is this frame after a login. A socket "
-            + "without a participant for \(Int(MediaSocketBounds.idleSeconds)) s is closed. Other members are ignored.",
+            + "only an app id use it. A login on such a socket is refused, and so is this frame after a login. A "
+            + "socket without a participant for \(Int(MediaSocketBounds.idleSeconds)) s is closed. Other members are "
+            + "ignored.",
         members: [
             .init("vid", "1...\(Limits.appIDBytes) visible ASCII characters", "the app id"),
             .init("device", "ignored", "the kind of client"), .init("sdk", "ignored", "the version of its library"),

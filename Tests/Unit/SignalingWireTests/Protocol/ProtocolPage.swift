@@ -47,7 +47,8 @@ enum ProtocolPage {
 
     private static let defects = refusals(
         wrapped(
-            "These tell of a defect, or of releases that should not run together. A client can only report them; nothing says "
+            "These tell of a defect, or of releases that should not run together. A client can only report them; "
+                + "nothing says "
                 + "whether a repetition would succeed:"), FunctionTable.defects)
 
     private static let events = """
@@ -74,7 +75,7 @@ enum ProtocolPage {
             "### `\(function.name)`", wrapped(function.summary), arguments(function.arguments), fields(function.reply),
             refusals("Refused with:", function.refusals),
             examples(
-                [function.calls[0], function.answers[0]].enumerated().map { $0 == 0 ? "client/\($1)" : "server/\($1)" }),
+                ["client/\(function.calls[0])", "server/\(function.answers[0])"]),
         ])
     }
 

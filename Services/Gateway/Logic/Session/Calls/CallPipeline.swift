@@ -51,9 +51,9 @@ package struct EarlyAnswer: Sendable {
 
 /// The order of one session's calls: they are answered in the order of their arrival, and one is executed at a time.
 ///
-/// Messages may follow each other without waiting; everything else waits for all calls before it. Messages to users of one
-/// master of Redis are carried out in their order; those to users of several are not, and some are refused before others are
-/// answered, so answers that come early are kept. While too much waits, the client is not read from.
+/// Messages may follow each other without waiting; everything else waits for all calls before it. Messages to users of
+/// one master of Redis are carried out in their order; those to users of several are not, and some are refused before
+/// others are answered, so answers that come early are kept. While too much waits, the client is not read from.
 package struct CallPipeline: ~Copyable {
     /// How a call may overlap with other calls.
     package enum Ordering: Sendable {

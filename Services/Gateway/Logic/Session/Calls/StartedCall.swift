@@ -3,8 +3,8 @@ package import SignalingWire
 
 /// A call whose turn has come, with all that is needed to execute it.
 ///
-/// The order of the properties keeps ``SessionAction`` within 128 bytes: larger values are copied by `memmove`, which took a
-/// quarter of the time that a session spends on a message.
+/// The order of the properties keeps ``SessionAction`` within 128 bytes: larger values are copied by `memmove`, which
+/// took a quarter of the time that a session spends on a message.
 package struct StartedCall: Equatable, Sendable {
     /// The session that makes the call.
     package let session: ActiveSession

@@ -49,7 +49,8 @@ extension ClientSession {
             actions.append(.continueIDs(after: after))
         case .stay: break
         case .nextPage:
-            // The client was told that nothing is missing, which would now be wrong; it resumes again from its last event.
+            // The client was told that nothing is missing, which would now be wrong; it
+            // resumes again from its last event.
             guard page?.complete == true else { return abandonResume(in: name, &actions) }
         }
         channel.joined?.replays(ChannelReplay(page, last: last))

@@ -26,8 +26,8 @@ struct JoinSettlement: Equatable, Sendable {
     }
 
     /// Lets a new join wait while a reply is awaited, because a late undo of the old join would undo the new one.
-    /// - Returns: whether it waits. If not, it replaces the settlement, because it leaves whatever channel the session is
-    ///   in.
+    /// - Returns: whether it waits. If not, it replaces the settlement, because it leaves
+    ///   whatever channel the session is in.
     mutating func delays(_ join: RequestedJoin) -> Bool {
         guard case .asking = state else { return false }
         state = .asking(next: join)

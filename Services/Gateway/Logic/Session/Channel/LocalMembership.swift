@@ -48,7 +48,7 @@ struct LocalMembership {
     /// Whether events are held until a member's call is answered.
     var isPaused: Bool { events.isPaused }
 
-    /// Those of the events that the client is sent.
+    /// The events of `published` that the client is sent.
     func shown(of published: [ChannelEvent]) -> [ChannelEvent] { published.filter(events.shows) }
 
     /// Holds events until the awaited answer is written.

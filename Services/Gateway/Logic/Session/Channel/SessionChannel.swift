@@ -10,8 +10,8 @@ struct RequestedJoin: Equatable, Sendable {
 indirect enum ChannelChange: Equatable, Sendable {
     /// None is in progress.
     case none
-    /// The session is being resumed in its channel, if it has one; `after` is the last `channel2` id that the client has
-    /// received, nil when it does not request missed events. Goes to `none`.
+    /// The session is being resumed in its channel, if it has one; `after` is the last `channel2` id that the client
+    /// has received, nil when it does not request missed events. Goes to `none`.
     case resuming(after: Int64?)
     /// A join waits for its channel's subscription. Goes to `joining`, `none`.
     case subscribing(RequestedJoin)
@@ -24,8 +24,8 @@ indirect enum ChannelChange: Equatable, Sendable {
     case leaving(ChannelName)
 }
 
-/// A session's channel: where channel-state knows it to be, whose events its connection receives, and the change between
-/// two channels.
+/// A session's channel: where channel-state knows it to be, whose events its connection receives, and
+/// the change between two channels.
 ///
 /// The two differ while a change is in progress, and after a join without an answer, until ``settlement`` has ended.
 struct SessionChannel {

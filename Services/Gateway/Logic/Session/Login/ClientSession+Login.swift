@@ -21,8 +21,9 @@ extension ClientSession {
         lose(.normal, &actions)
     }
 
-    /// - Parameter isAllowed: false when too many logins and resumes from the client's address have failed. The connection
-    ///   is then closed as if the gateway had dropped it, because the line may be good: the client tries again later.
+    /// - Parameter isAllowed: false when too many logins and resumes from the client's address have
+    ///   failed. The connection is then closed as if the gateway had dropped it, because the line may be
+    ///   good: the client tries again later.
     mutating func resume(_ request: LineLoginRequest, isAllowed: Bool, _ actions: inout SessionActions) {
         if !isAllowed, login.isFresh {
             actions.append(.count(.loginLimited))

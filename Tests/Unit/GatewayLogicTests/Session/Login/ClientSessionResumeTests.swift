@@ -93,7 +93,8 @@ import Testing
         return (talk, room)
     }
 
-    /// The calls that a client sends behind its `line_login` are started after the missed events are sent, in their order.
+    /// The calls that a client sends behind its `line_login` are started after the missed
+    /// events are sent, in their order.
     @Test func callsBehindAResumeWaitForWhatWasMissed() throws {
         let (talk, room) = try resuming()
         #expect(try talk.calls("user_query_user_status", 1, #""account":"bob""#) == [])

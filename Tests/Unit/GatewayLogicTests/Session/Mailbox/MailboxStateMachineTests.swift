@@ -147,7 +147,8 @@ import Testing
         var mailbox = MailboxStateMachine(takesPushes: false)
         _ = mailbox.loaded(page([5, 6, 7], cleared: 4))
         _ = mailbox.poll(verClear: 6, limit: 30, now: 0)
-        // Redis lost 6 and 7 and the acknowledgement of 5; 7 is still pushed, because its sender was told that it would be.
+        // Redis lost 6 and 7 and the acknowledgement of 5; 7 is still pushed, because its
+        // sender was told that it would be.
         _ = mailbox.resynchronize()
         #expect(
             mailbox.loaded(page([5], cleared: 4, highest: 5)) == [

@@ -2,8 +2,8 @@ import SignalingProtocol
 import SignalingWire
 import Testing
 
-/// A newer release may write values of optional fields that this one does not know. They are read as absent, and the record around
-/// them is kept; a value of the wrong form is an error still.
+/// A newer release may write values of optional fields that this one does not know. They are read as absent, and the
+/// record around them is kept; a value of the wrong form is an error still.
 @Suite struct UnknownValueTests {
     private static let session =
         "3:app1:a7:account4:anna7:version1:57:present1:03:uid1:77:session3:s-17:gateway1:g6:device3:web5:since1:98:detached1:0"
