@@ -26,8 +26,8 @@ package final class APIOperation: Sendable {
         case body(upTo: Int = usualBody, changes: Bool = true)
     }
 
-    /// Checks a request's arguments.
-    typealias Check = @Sendable (APIArguments) throws(APIProblem) -> APIAct
+    /// A method of ``APIArguments`` that checks them and makes an act of them.
+    typealias Check = @Sendable (APIArguments) -> () throws(APIProblem) -> APIAct
 
     /// Bytes of the largest bodies, which have many messages.
     package static let largestBody = 1 << 20
@@ -49,8 +49,8 @@ package final class APIOperation: Sendable {
     package let access: Access
     /// What a request has besides its path.
     package let input: Input
-    /// Checks a request's arguments.
-    let check: Check
+    /// Makes an act of a request's arguments.
+    let act: Check
     /// The segments of the path.
     let segments: [Segment]
 
@@ -62,14 +62,14 @@ package final class APIOperation: Sendable {
     }
 
     /// - Parameter line: the method, a space and the path, with its parameters in braces.
-    init(_ id: String, _ line: String, _ access: Access, _ input: Input = .nothing, _ check: @escaping Check) {
+    init(_ id: String, _ line: String, _ access: Access, _ input: Input = .nothing, act: @escaping Check) {
         self.id = id
         let template = line.drop { $0 != " " }.dropFirst()
         method = String(line.prefix { $0 != " " })
         self.template = String(template)
         self.access = access
         self.input = input
-        self.check = check
+        self.act = act
         segments = template.split(separator: "/").map { part in
             let isParameter = part.hasPrefix("{")
             return Segment(text: String(isParameter ? part.dropFirst().dropLast() : part), isParameter: isParameter)

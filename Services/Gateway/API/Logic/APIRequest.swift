@@ -30,7 +30,8 @@ package struct APIRequest: Sendable {
     /// - Throws: ``APIProblem`` with ``APIErrorCode/invalidArgument`` or ``APIErrorCode/malformed``.
     package func act(body: JSONValue?) throws(APIProblem) -> APIAct {
         let query = try APIQuery(query, known: operation.parameters)
-        return try operation.check(
-            APIArguments(path: match.parameters, query: query, body: body ?? .null, lastEventID: lastEventID))
+        let arguments = APIArguments(
+            path: match.parameters, query: query, body: body ?? .null, lastEventID: lastEventID)
+        return try operation.act(arguments)()
     }
 }

@@ -4,41 +4,30 @@ internal import SignalingWire
 /// Attributes of users and channels.
 extension APIOperation {
     static let attributes: [APIOperation] = [
-        APIOperation("listUserAttributes", "GET /v1/apps/{app}/users/{account}/attributes", .key(.read)) {
-            arguments throws(APIProblem) in
-            .attributes(.listOfUser(try arguments.user()))
-        },
-        APIOperation("getUserAttribute", "GET /v1/apps/{app}/users/{account}/attributes/{name}", .key(.read)) {
-            arguments throws(APIProblem) in
-            .attributes(.getOfUser(try arguments.user(), try arguments.name()))
-        },
         APIOperation(
-            "setUserAttribute", "PUT /v1/apps/{app}/users/{account}/attributes/{name}", .key(.admin), .body()
-        ) { arguments throws(APIProblem) in
-            .attributes(.changeOfUser(try arguments.userAttribute()))
-        },
-        APIOperation("deleteUserAttribute", "DELETE /v1/apps/{app}/users/{account}/attributes/{name}", .key(.admin)) {
-            arguments throws(APIProblem) in
-            .attributes(.changeOfUser(try arguments.userAttributeToDelete()))
-        },
-        APIOperation("listChannelAttributes", "GET /v1/apps/{app}/channels/{channel}/attributes", .key(.read)) {
-            arguments throws(APIProblem) in
-            .attributes(.listOfChannel(try arguments.channel()))
-        },
-        APIOperation("getChannelAttribute", "GET /v1/apps/{app}/channels/{channel}/attributes/{name}", .key(.read)) {
-            arguments throws(APIProblem) in
-            .attributes(.getOfChannel(try arguments.channel(), try arguments.name()))
-        },
+            "listUserAttributes", "GET /v1/apps/{app}/users/{account}/attributes", .key(.read),
+            act: APIArguments.listUserAttributes),
         APIOperation(
-            "setChannelAttribute", "PUT /v1/apps/{app}/channels/{channel}/attributes/{name}", .key(.admin), .body()
-        ) { arguments throws(APIProblem) in
-            .attributes(.changeOfChannel(try arguments.channelAttribute()))
-        },
+            "getUserAttribute", "GET /v1/apps/{app}/users/{account}/attributes/{name}", .key(.read),
+            act: APIArguments.getUserAttribute),
         APIOperation(
-            "deleteChannelAttribute", "DELETE /v1/apps/{app}/channels/{channel}/attributes/{name}", .key(.admin)
-        ) { arguments throws(APIProblem) in
-            .attributes(.changeOfChannel(try arguments.channelAttributeToDelete()))
-        },
+            "setUserAttribute", "PUT /v1/apps/{app}/users/{account}/attributes/{name}", .key(.admin), .body(),
+            act: APIArguments.setUserAttribute),
+        APIOperation(
+            "deleteUserAttribute", "DELETE /v1/apps/{app}/users/{account}/attributes/{name}", .key(.admin),
+            act: APIArguments.deleteUserAttribute),
+        APIOperation(
+            "listChannelAttributes", "GET /v1/apps/{app}/channels/{channel}/attributes", .key(.read),
+            act: APIArguments.listChannelAttributes),
+        APIOperation(
+            "getChannelAttribute", "GET /v1/apps/{app}/channels/{channel}/attributes/{name}", .key(.read),
+            act: APIArguments.getChannelAttribute),
+        APIOperation(
+            "setChannelAttribute", "PUT /v1/apps/{app}/channels/{channel}/attributes/{name}", .key(.admin), .body(),
+            act: APIArguments.setChannelAttribute),
+        APIOperation(
+            "deleteChannelAttribute", "DELETE /v1/apps/{app}/channels/{channel}/attributes/{name}", .key(.admin),
+            act: APIArguments.deleteChannelAttribute),
     ]
 }
 
@@ -57,27 +46,49 @@ extension APIArguments {
     /// The account that a channel's members see as the one that changed an attribute.
     private static let serverAccount = "server"
 
-    fileprivate func userAttribute() throws(APIProblem) -> ChangeUserAttribute {
+    fileprivate func listUserAttributes() throws(APIProblem) -> APIAct { .attributes(.listOfUser(try user())) }
+
+    fileprivate func getUserAttribute() throws(APIProblem) -> APIAct {
+        .attributes(.getOfUser(try user(), try name()))
+    }
+
+    fileprivate func setUserAttribute() throws(APIProblem) -> APIAct {
         let (value, expectation) = try change()
-        return ChangeUserAttribute(
-            user: try newUser(), name: try newName(), value: value, expectation: expectation)
+        return .attributes(
+            .changeOfUser(
+                ChangeUserAttribute(
+                    user: try newUser(), name: try newName(), value: value, expectation: expectation)))
     }
 
-    fileprivate func userAttributeToDelete() throws(APIProblem) -> ChangeUserAttribute {
-        ChangeUserAttribute(user: try user(), name: try name(), value: nil, expectation: .any)
+    fileprivate func deleteUserAttribute() throws(APIProblem) -> APIAct {
+        .attributes(
+            .changeOfUser(
+                ChangeUserAttribute(user: try user(), name: try name(), value: nil, expectation: .any)))
     }
 
-    fileprivate func channelAttribute() throws(APIProblem) -> ChangeChannelAttribute {
+    fileprivate func listChannelAttributes() throws(APIProblem) -> APIAct {
+        .attributes(.listOfChannel(try channel()))
+    }
+
+    fileprivate func getChannelAttribute() throws(APIProblem) -> APIAct {
+        .attributes(.getOfChannel(try channel(), try name()))
+    }
+
+    fileprivate func setChannelAttribute() throws(APIProblem) -> APIAct {
         let (value, expectation) = try change()
-        return ChangeChannelAttribute(
-            channel: try newChannel(), account: try APINames.account(Self.serverAccount), name: try newName(),
-            value: value, expectation: expectation)
+        return .attributes(
+            .changeOfChannel(
+                ChangeChannelAttribute(
+                    channel: try newChannel(), account: try APINames.account(Self.serverAccount),
+                    name: try newName(), value: value, expectation: expectation)))
     }
 
-    fileprivate func channelAttributeToDelete() throws(APIProblem) -> ChangeChannelAttribute {
-        ChangeChannelAttribute(
-            channel: try ordinaryChannel(), account: try APINames.account(Self.serverAccount), name: try name(),
-            value: nil, expectation: .any)
+    fileprivate func deleteChannelAttribute() throws(APIProblem) -> APIAct {
+        .attributes(
+            .changeOfChannel(
+                ChangeChannelAttribute(
+                    channel: try ordinaryChannel(), account: try APINames.account(Self.serverAccount),
+                    name: try name(), value: nil, expectation: .any)))
     }
 
     /// The new value, and what the attribute must be.

@@ -4,21 +4,16 @@ internal import SignalingWire
 /// Calls, in which the app's server acts in the name of an account.
 extension APIOperation {
     static let calls: [APIOperation] = [
-        APIOperation("listCalls", "GET /v1/apps/{app}/calls", .key(.read), .query(["state", "limit", "after"])) {
-            arguments throws(APIProblem) in
-            .lists(.page(try arguments.calls()))
-        },
-        APIOperation("startCall", "POST /v1/apps/{app}/calls", .key(.admin), .body()) { arguments throws(APIProblem) in
-            .calls(.start(try arguments.invitation()))
-        },
-        APIOperation("endCall", "DELETE /v1/apps/{app}/calls/{call}", .key(.admin), .query(["account"])) {
-            arguments throws(APIProblem) in
-            .calls(.act(try arguments.callToEnd(), .end, extra: ""))
-        },
-        APIOperation("sendDigits", "POST /v1/apps/{app}/calls/{call}/digits", .key(.admin), .body()) {
-            arguments throws(APIProblem) in
-            try arguments.sendingDigits()
-        },
+        APIOperation(
+            "listCalls", "GET /v1/apps/{app}/calls", .key(.read), .query(["state", "limit", "after"]),
+            act: APIArguments.listCalls),
+        APIOperation("startCall", "POST /v1/apps/{app}/calls", .key(.admin), .body(), act: APIArguments.startCall),
+        APIOperation(
+            "endCall", "DELETE /v1/apps/{app}/calls/{call}", .key(.admin), .query(["account"]),
+            act: APIArguments.endCall),
+        APIOperation(
+            "sendDigits", "POST /v1/apps/{app}/calls/{call}/digits", .key(.admin), .body(), act: APIArguments.sendDigits
+        ),
     ]
 }
 
@@ -37,14 +32,14 @@ extension APIAct {
 }
 
 extension APIArguments {
-    fileprivate func calls() throws(APIProblem) -> ListRecords {
+    fileprivate func listCalls() throws(APIProblem) -> APIAct {
         let app = try app()
         let isAll = try query.word("state", of: ["all", "open"]) == "all"
         let list = try page(isAll ? .calls : .open, of: app)
         guard list.after.isEmpty || Self.isPositionOfCall(list.after) else {
             throw APIProblem.invalid("after", "the `next` of a page")
         }
-        return list
+        return .lists(.page(list))
     }
 
     /// Whether a text is a time in microseconds that PostgreSQL knows, a dot, and an id.
@@ -53,7 +48,7 @@ extension APIArguments {
         return (0...253_402_300_799_999_999).contains(time)
     }
 
-    fileprivate func invitation() throws(APIProblem) -> CallAct {
+    fileprivate func startCall() throws(APIProblem) -> APIAct {
         let fields = try fields("from", "to", "channel", "extra")
         let (caller, callee) = (try fields.newAccount("from"), try fields.newAccount("to"))
         guard caller != callee else { throw APIProblem.invalid("to", "another account than from") }
@@ -67,17 +62,18 @@ extension APIArguments {
             }
         }
         let actor = Actor(user: UserKey(app: try app(), account: caller), uid: 0, session: .server)
-        return CallAct(verb: .invite, actor: actor, channel: channel, peer: callee.rawValue, extra: extra)
+        return .calls(
+            .start(CallAct(verb: .invite, actor: actor, channel: channel, peer: callee.rawValue, extra: extra)))
     }
 
-    fileprivate func callToEnd() throws(APIProblem) -> FindCall {
+    fileprivate func endCall() throws(APIProblem) -> APIAct {
         guard let account = try query.text("account", bytes: 0...Limits.accountBytes) else {
             throw APIProblem.invalid("account", "the account in whose name the call is ended")
         }
-        return try call(of: try APINames.account(account))
+        return .calls(.act(try call(of: try APINames.account(account)), .end, extra: ""))
     }
 
-    fileprivate func sendingDigits() throws(APIProblem) -> APIAct {
+    fileprivate func sendDigits() throws(APIProblem) -> APIAct {
         let fields = try fields("from", "digits")
         let call = try call(of: try fields.account("from"))
         return .calls(.act(call, .message, extra: Self.extra(digits: try Self.digits(fields))))

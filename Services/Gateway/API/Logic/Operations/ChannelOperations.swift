@@ -5,29 +5,17 @@ extension APIOperation {
     static let channels: [APIOperation] = [
         APIOperation(
             "listChannelMessages", "GET /v1/apps/{app}/channels/{channel}/messages", .key(.read),
-            .query(["limit", "after"])
-        ) { arguments throws(APIProblem) in
-            .channels(.readHistory(try arguments.channel(), try arguments.history(onlyMessages: true)))
-        },
+            .query(["limit", "after"]), act: APIArguments.listChannelMessages),
         APIOperation(
             "listChannelEvents", "GET /v1/apps/{app}/channels/{channel}/events", .key(.read),
-            .query(["limit", "after"])
-        ) { arguments throws(APIProblem) in
-            .channels(.readHistory(try arguments.channel(), try arguments.history(onlyMessages: false)))
-        },
-        APIOperation("getChannel", "GET /v1/apps/{app}/channels/{channel}", .key(.read)) {
-            arguments throws(APIProblem) in
-            .channels(.get(try arguments.channel()))
-        },
+            .query(["limit", "after"]), act: APIArguments.listChannelEvents),
+        APIOperation("getChannel", "GET /v1/apps/{app}/channels/{channel}", .key(.read), act: APIArguments.getChannel),
         APIOperation(
-            "listMembers", "GET /v1/apps/{app}/channels/{channel}/members", .key(.read), .query(["limit", "after"])
-        ) { arguments throws(APIProblem) in
-            try arguments.listingMembers()
-        },
-        APIOperation("getMember", "GET /v1/apps/{app}/channels/{channel}/members/{account}", .key(.read)) {
-            arguments throws(APIProblem) in
-            .channels(.getMember(try arguments.channel(), try arguments.account()))
-        },
+            "listMembers", "GET /v1/apps/{app}/channels/{channel}/members", .key(.read), .query(["limit", "after"]),
+            act: APIArguments.listMembers),
+        APIOperation(
+            "getMember", "GET /v1/apps/{app}/channels/{channel}/members/{account}", .key(.read),
+            act: APIArguments.getMember),
     ]
 }
 
@@ -47,16 +35,23 @@ extension APIAct {
 }
 
 extension APIArguments {
+    fileprivate func listChannelMessages() throws(APIProblem) -> APIAct { try history(onlyMessages: true) }
+    fileprivate func listChannelEvents() throws(APIProblem) -> APIAct { try history(onlyMessages: false) }
+    fileprivate func getChannel() throws(APIProblem) -> APIAct { .channels(.get(try channel())) }
+    fileprivate func getMember() throws(APIProblem) -> APIAct { .channels(.getMember(try channel(), try account())) }
+
     /// A page of a channel's log.
-    fileprivate func history(onlyMessages: Bool) throws(APIProblem) -> HistoryPage {
-        HistoryPage(
+    private func history(onlyMessages: Bool) throws(APIProblem) -> APIAct {
+        let channel = try channel()
+        let page = HistoryPage(
             onlyMessages: onlyMessages,
             after: Int64(try query.integer("after", in: APIAct.eventIDs, standard: 0)),
             limit: try query.integer("limit", in: APIAct.pageRecords, standard: 100))
+        return .channels(.readHistory(channel, page))
     }
 
     /// The members by name, if the request has a position, or else the latest ones.
-    fileprivate func listingMembers() throws(APIProblem) -> APIAct {
+    fileprivate func listMembers() throws(APIProblem) -> APIAct {
         guard try query.text("after", bytes: APIAct.positionBytes) != nil else {
             let limit = 0...APIAct.membersBound
             return .channels(

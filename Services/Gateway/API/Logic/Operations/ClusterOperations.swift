@@ -3,12 +3,10 @@ internal import SignalingProtocol
 /// Operations about the API itself and the whole cluster.
 extension APIOperation {
     static let cluster: [APIOperation] = [
-        APIOperation("getError", "GET /v1/errors/{code}", .anybody) { arguments throws(APIProblem) in
-            .cluster(.describeError(try arguments.errorCode()))
-        },
-        APIOperation("getKey", "GET /v1/key", .anyKey) { _ in .cluster(.describeKey) },
-        APIOperation("getMetrics", "GET /v1/metrics", .clusterKey(.read)) { _ in .cluster(.getMetrics) },
-        APIOperation("listProcesses", "GET /v1/processes", .clusterKey(.read)) { _ in .cluster(.listProcesses) },
+        APIOperation("getError", "GET /v1/errors/{code}", .anybody, act: APIArguments.getError),
+        APIOperation("getKey", "GET /v1/key", .anyKey, act: APIArguments.getKey),
+        APIOperation("getMetrics", "GET /v1/metrics", .clusterKey(.read), act: APIArguments.getMetrics),
+        APIOperation("listProcesses", "GET /v1/processes", .clusterKey(.read), act: APIArguments.listProcesses),
     ]
 }
 
@@ -23,10 +21,14 @@ extension APIAct {
 }
 
 extension APIArguments {
-    fileprivate func errorCode() throws(APIProblem) -> APIErrorCode {
+    fileprivate func getError() throws(APIProblem) -> APIAct {
         guard let code = APIErrorCode(rawValue: text("code")) else {
             throw APIProblem(.notFound, "there is no such code")
         }
-        return code
+        return .cluster(.describeError(code))
     }
+
+    fileprivate func getKey() -> APIAct { .cluster(.describeKey) }
+    fileprivate func getMetrics() -> APIAct { .cluster(.getMetrics) }
+    fileprivate func listProcesses() -> APIAct { .cluster(.listProcesses) }
 }

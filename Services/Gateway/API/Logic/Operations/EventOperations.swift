@@ -3,16 +3,15 @@ internal import SignalingProtocol
 /// The stream of an app's events.
 extension APIOperation {
     static let events: [APIOperation] = [
-        APIOperation("followEvents", "GET /v1/apps/{app}/events", .key(.read), .query(["kinds", "after"])) {
-            arguments throws(APIProblem) in
-            try arguments.following()
-        }
+        APIOperation(
+            "followEvents", "GET /v1/apps/{app}/events", .key(.read), .query(["kinds", "after"]),
+            act: APIArguments.followEvents)
     ]
 }
 
 extension APIArguments {
     /// The header has priority over the parameter, which a client keeps when it connects again.
-    fileprivate func following() throws(APIProblem) -> APIAct {
+    fileprivate func followEvents() throws(APIProblem) -> APIAct {
         let words = try query.text("kinds", bytes: APIAct.positionBytes)?.split(separator: ",").map(String.init)
         var kinds: Set<EventKind> = []
         for word in words ?? EventKind.allCases.map(\.rawValue) {

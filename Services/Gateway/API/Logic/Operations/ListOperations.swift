@@ -3,28 +3,17 @@ package import SignalingProtocol
 /// Lists that are read page by page.
 extension APIOperation {
     static let lists: [APIOperation] = [
-        APIOperation("listApps", "GET /v1/apps", .clusterKey(.read), .query(["limit", "after"])) {
-            arguments throws(APIProblem) in
-            .lists(.page(try arguments.page(.apps, of: nil)))
-        },
-        APIOperation("getUsage", "GET /v1/apps/{app}/usage", .key(.read), .query(["days"])) {
-            arguments throws(APIProblem) in
-            .lists(.usage(try arguments.usage()))
-        },
         APIOperation(
-            "listUsers", "GET /v1/apps/{app}/users", .key(.read), .query(["state", "prefix", "limit", "after"])
-        ) { arguments throws(APIProblem) in
-            .lists(.page(try arguments.users()))
-        },
-        APIOperation("listBans", "GET /v1/apps/{app}/bans", .key(.read), .query(["limit", "after"])) {
-            arguments throws(APIProblem) in
-            .lists(.page(try arguments.page(.bans, of: try arguments.app())))
-        },
+            "listApps", "GET /v1/apps", .clusterKey(.read), .query(["limit", "after"]), act: APIArguments.listApps),
+        APIOperation("getUsage", "GET /v1/apps/{app}/usage", .key(.read), .query(["days"]), act: APIArguments.getUsage),
         APIOperation(
-            "listChannels", "GET /v1/apps/{app}/channels", .key(.read), .query(["prefix", "limit", "after"])
-        ) { arguments throws(APIProblem) in
-            .lists(.page(try arguments.page(.channels, of: try arguments.app())))
-        },
+            "listUsers", "GET /v1/apps/{app}/users", .key(.read), .query(["state", "prefix", "limit", "after"]),
+            act: APIArguments.listUsers),
+        APIOperation(
+            "listBans", "GET /v1/apps/{app}/bans", .key(.read), .query(["limit", "after"]), act: APIArguments.listBans),
+        APIOperation(
+            "listChannels", "GET /v1/apps/{app}/channels", .key(.read), .query(["prefix", "limit", "after"]),
+            act: APIArguments.listChannels),
     ]
 }
 
@@ -39,14 +28,19 @@ extension APIAct {
 }
 
 extension APIArguments {
-    fileprivate func usage() throws(APIProblem) -> ListRecords {
-        ListRecords(
-            .usage, app: try app(), limit: try query.integer("days", in: APIAct.usageDays, standard: 30))
+    fileprivate func listApps() throws(APIProblem) -> APIAct { .lists(.page(try page(.apps, of: nil))) }
+    fileprivate func listBans() throws(APIProblem) -> APIAct { .lists(.page(try page(.bans, of: try app()))) }
+    fileprivate func listChannels() throws(APIProblem) -> APIAct { .lists(.page(try page(.channels, of: try app()))) }
+
+    fileprivate func getUsage() throws(APIProblem) -> APIAct {
+        let app = try app()
+        let days = try query.integer("days", in: APIAct.usageDays, standard: 30)
+        return .lists(.usage(ListRecords(.usage, app: app, limit: days)))
     }
 
-    fileprivate func users() throws(APIProblem) -> ListRecords {
+    fileprivate func listUsers() throws(APIProblem) -> APIAct {
         let app = try app()
         let isAll = try query.word("state", of: ["online", "all"]) == "all"
-        return try page(isAll ? .users : .online, of: app)
+        return .lists(.page(try page(isAll ? .users : .online, of: app)))
     }
 }

@@ -4,22 +4,18 @@ internal import SignalingWire
 /// Messages, one or many at once.
 extension APIOperation {
     static let messages: [APIOperation] = [
-        APIOperation("sendMessage", "POST /v1/apps/{app}/users/{account}/messages", .key(.send), .body()) {
-            arguments throws(APIProblem) in
-            .messages(.send(try arguments.messageToUser()))
-        },
-        APIOperation("sendChannelMessage", "POST /v1/apps/{app}/channels/{channel}/messages", .key(.send), .body()) {
-            arguments throws(APIProblem) in
-            .messages(.send(try arguments.messageToChannel()))
-        },
-        APIOperation("sendMessages", "POST /v1/apps/{app}/messages", .key(.send), .body(upTo: largestBody)) {
-            arguments throws(APIProblem) in
-            .messages(.sendAll(try arguments.batch()))
-        },
-        APIOperation("broadcast", "POST /v1/apps/{app}/broadcasts", .key(.send), .body(upTo: largestBody)) {
-            arguments throws(APIProblem) in
-            .messages(.sendAll(try arguments.broadcast()))
-        },
+        APIOperation(
+            "sendMessage", "POST /v1/apps/{app}/users/{account}/messages", .key(.send), .body(),
+            act: APIArguments.sendMessage),
+        APIOperation(
+            "sendChannelMessage", "POST /v1/apps/{app}/channels/{channel}/messages", .key(.send), .body(),
+            act: APIArguments.sendChannelMessage),
+        APIOperation(
+            "sendMessages", "POST /v1/apps/{app}/messages", .key(.send), .body(upTo: largestBody),
+            act: APIArguments.sendMessages),
+        APIOperation(
+            "broadcast", "POST /v1/apps/{app}/broadcasts", .key(.send), .body(upTo: largestBody),
+            act: APIArguments.broadcast),
     ]
 }
 
@@ -51,32 +47,32 @@ package struct OutgoingMessage: Equatable, Sendable {
 }
 
 extension APIArguments {
-    fileprivate func messageToUser() throws(APIProblem) -> OutgoingMessage {
+    fileprivate func sendMessage() throws(APIProblem) -> APIAct {
         let app = try app()
         let fields = try fields("from", "message", "ttl")
         let receiver = OutgoingMessage.Receiver.user(try newAccount(), seconds: try Self.seconds(fields))
-        return try Self.message(fields, to: receiver, in: app)
+        return .messages(.send(try Self.message(fields, to: receiver, in: app)))
     }
 
-    fileprivate func messageToChannel() throws(APIProblem) -> OutgoingMessage {
+    fileprivate func sendChannelMessage() throws(APIProblem) -> APIAct {
         let app = try app()
         let fields = try fields("from", "message")
-        return try Self.message(fields, to: .channel(try newChannel().name), in: app)
+        return .messages(.send(try Self.message(fields, to: .channel(try newChannel().name), in: app)))
     }
 
     /// Any messages.
-    fileprivate func batch() throws(APIProblem) -> [OutgoingMessage] {
+    fileprivate func sendMessages() throws(APIProblem) -> APIAct {
         let app = try app()
         let fields = try fields("items")
         var messages: [OutgoingMessage] = []
         for (index, item) in try fields.list("items", count: 1...APIAct.messagesBound).enumerated() {
             messages.append(try Self.item(item, at: "items[\(index)]", in: app))
         }
-        return messages
+        return .messages(.sendAll(messages))
     }
 
     /// The same message to several users.
-    fileprivate func broadcast() throws(APIProblem) -> [OutgoingMessage] {
+    fileprivate func broadcast() throws(APIProblem) -> APIAct {
         let app = try app()
         let fields = try fields("from", "message", "ttl", "users")
         let seconds = try Self.seconds(fields)
@@ -87,7 +83,7 @@ extension APIArguments {
             messages.append(
                 OutgoingMessage(app: app, sender: sender, receiver: .user(account, seconds: seconds), text: text))
         }
-        return messages
+        return .messages(.sendAll(messages))
     }
 
     private static func item(

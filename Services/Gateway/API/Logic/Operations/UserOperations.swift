@@ -3,33 +3,21 @@ package import SignalingProtocol
 /// Users: their sessions, tokens and bans.
 extension APIOperation {
     static let users: [APIOperation] = [
-        APIOperation("getUser", "GET /v1/apps/{app}/users/{account}", .key(.read)) { arguments throws(APIProblem) in
-            .users(.get(try arguments.user()))
-        },
-        APIOperation("disconnectUser", "POST /v1/apps/{app}/users/{account}/disconnect", .key(.admin)) {
-            arguments throws(APIProblem) in
-            .users(.disconnect(try arguments.user()))
-        },
+        APIOperation("getUser", "GET /v1/apps/{app}/users/{account}", .key(.read), act: APIArguments.getUser),
         APIOperation(
-            "mintToken", "POST /v1/apps/{app}/users/{account}/tokens", .key(.admin), .body(changes: false)
-        ) { arguments throws(APIProblem) in
-            try arguments.mintingToken()
-        },
-        APIOperation("revokeTokens", "POST /v1/apps/{app}/users/{account}/tokens/revoke", .key(.admin), .body()) {
-            arguments throws(APIProblem) in
-            try arguments.revokingTokens()
-        },
-        APIOperation("getBan", "GET /v1/apps/{app}/users/{account}/ban", .key(.read)) { arguments throws(APIProblem) in
-            .users(.getBan(try arguments.user()))
-        },
-        APIOperation("setBan", "PUT /v1/apps/{app}/users/{account}/ban", .key(.admin), .body()) {
-            arguments throws(APIProblem) in
-            try arguments.banning()
-        },
-        APIOperation("deleteBan", "DELETE /v1/apps/{app}/users/{account}/ban", .key(.admin)) {
-            arguments throws(APIProblem) in
-            .users(.liftBan(try arguments.user()))
-        },
+            "disconnectUser", "POST /v1/apps/{app}/users/{account}/disconnect", .key(.admin),
+            act: APIArguments.disconnectUser),
+        APIOperation(
+            "mintToken", "POST /v1/apps/{app}/users/{account}/tokens", .key(.admin), .body(changes: false),
+            act: APIArguments.mintToken),
+        APIOperation(
+            "revokeTokens", "POST /v1/apps/{app}/users/{account}/tokens/revoke", .key(.admin), .body(),
+            act: APIArguments.revokeTokens),
+        APIOperation("getBan", "GET /v1/apps/{app}/users/{account}/ban", .key(.read), act: APIArguments.getBan),
+        APIOperation(
+            "setBan", "PUT /v1/apps/{app}/users/{account}/ban", .key(.admin), .body(), act: APIArguments.setBan),
+        APIOperation(
+            "deleteBan", "DELETE /v1/apps/{app}/users/{account}/ban", .key(.admin), act: APIArguments.deleteBan),
     ]
 }
 
@@ -85,14 +73,17 @@ package enum BanEnd: Equatable, Sendable {
 }
 
 extension APIArguments {
-    fileprivate func mintingToken() throws(APIProblem) -> APIAct {
+    fileprivate func getUser() throws(APIProblem) -> APIAct { .users(.get(try user())) }
+    fileprivate func disconnectUser() throws(APIProblem) -> APIAct { .users(.disconnect(try user())) }
+
+    fileprivate func mintToken() throws(APIProblem) -> APIAct {
         let fields = try fields("ttl")
         return .users(
             .mintToken(
                 try newUser(), seconds: try fields.integer("ttl", in: APIAct.tokenSeconds, standard: 86_400)))
     }
 
-    fileprivate func revokingTokens() throws(APIProblem) -> APIAct {
+    fileprivate func revokeTokens() throws(APIProblem) -> APIAct {
         let fields = try fields("token", "ttl")
         guard fields.has("token") != fields.has("ttl") else {
             throw APIProblem.invalid(fields.has("ttl") ? "ttl" : "token", "given, or else ttl; not both")
@@ -105,7 +96,10 @@ extension APIArguments {
         return .users(.revokeTokens(user, .token(try fields.text("token", bytes: APIAct.tokenBytes))))
     }
 
-    fileprivate func banning() throws(APIProblem) -> APIAct {
+    fileprivate func getBan() throws(APIProblem) -> APIAct { .users(.getBan(try user())) }
+    fileprivate func deleteBan() throws(APIProblem) -> APIAct { .users(.liftBan(try user())) }
+
+    fileprivate func setBan() throws(APIProblem) -> APIAct {
         let fields = try fields("seconds", "until", "reason")
         guard fields.has("seconds") != fields.has("until") else {
             throw APIProblem.invalid(fields.has("until") ? "until" : "seconds", "given, or else until; not both")
