@@ -19,18 +19,18 @@ import Testing
         }
     }
 
-    @Test func everyRouteIsFoundByItsTemplate() throws {
-        for route in APIRoute.allCases {
-            let path = route.template.replacing("{", with: "").replacing("}", with: "")
-            let match = try APIRouter.match(method: route.method, path: path[...])
-            #expect(match.route == route)
-            #expect(match.parameters.allSatisfy { $0.key == $0.value }, "\(route)")
+    @Test func everyOperationIsFoundByItsTemplate() throws {
+        for operation in APIOperation.all {
+            let path = operation.template.replacing("{", with: "").replacing("}", with: "")
+            let match = try APIRouter.match(method: operation.method, path: path[...])
+            #expect(match.operation == operation, "\(operation.id)")
+            #expect(match.parameters.allSatisfy { $0.key == $0.value }, "\(operation.id)")
         }
     }
 
     @Test func namesArePercentDecoded() throws {
         let user = UserKey(app: try AppID("a"), account: try Account("b/c:ü"))
-        #expect(try act("GET", "/v1/apps/a/users/b%2Fc%3a%C3%BC") == .getUser(user))
+        #expect(try act("GET", "/v1/apps/a/users/b%2Fc%3a%C3%BC") == .users(.get(user)))
         #expect(problem("GET", "/v1/apps/a/users/%FF")?.code == .malformed)
         #expect(problem("GET", "/v1/apps/a/users/%2")?.code == .malformed)
         #expect(problem("GET", "/v1/apps/a/users/")?.field == "account")
@@ -103,10 +103,28 @@ import Testing
         #expect(problem("GET", "/v1/apps/a/messages")?.code == .methodNotAllowed)
     }
 
+    @Test(arguments: [
+        ("calls", ["GET", "POST"]), ("users/u/ban", ["GET", "PUT", "DELETE"]),
+        ("users/u/attributes/n", ["GET", "PUT", "DELETE"]), ("channels/c/messages", ["POST", "GET"]),
+        ("channels/c/attributes/n", ["GET", "PUT", "DELETE"]), ("users/u/tokens", ["POST"]),
+    ])
+    func allowedMethods(_ path: String, _ methods: [String]) {
+        let found = problem("PATCH", "/v1/apps/a/\(path)")
+        #expect(found?.code == .methodNotAllowed)
+        #expect(found?.allowed == methods)
+    }
+
+    @Test func boundsOfBodies() {
+        let large = APIOperation.all.filter { $0.bodyBound == APIOperation.largestBody }
+        #expect(large.map(\.id) == ["sendMessages", "broadcast"])
+        #expect(APIOperation.all.allSatisfy { $0.bodyBound == APIOperation.usualBody || large.contains($0) })
+    }
+
     @Test func queries() throws {
         let channel = ChannelKey(app: try AppID("a"), name: try ChannelName("c d"))
-        #expect(try act("GET", "/v1/apps/a/channels/c%20d/members?limit=7") == .listMembers(channel, limit: 7))
-        #expect(try act("GET", "/v1/apps/a/channels/c%20d/members") == .listMembers(channel, limit: 100))
+        #expect(
+            try act("GET", "/v1/apps/a/channels/c%20d/members?limit=7") == .channels(.listMembers(channel, limit: 7)))
+        #expect(try act("GET", "/v1/apps/a/channels/c%20d/members") == .channels(.listMembers(channel, limit: 100)))
         for query in ["limit=-1", "limit=10001", "limit=x", "limit=", "limit=1&limit=2", "limits=1"] {
             #expect(problem("GET", "/v1/apps/a/channels/c/members?\(query)")?.code == .invalidArgument, "\(query)")
         }
@@ -116,20 +134,22 @@ import Testing
     @Test func lists() throws {
         let app = try AppID("a")
         func list(_ list: ListRecords.List, prefix: String = "", after: String = "", limit: Int = 100) -> APIAct {
-            .list(ListRecords(list, app: app, prefix: prefix, after: after, limit: limit))
+            .lists(.page(ListRecords(list, app: app, prefix: prefix, after: after, limit: limit)))
         }
-        #expect(try act("GET", "/v1/apps?limit=1000&after=b") == .list(ListRecords(.apps, after: "b", limit: 1000)))
+        #expect(
+            try act("GET", "/v1/apps?limit=1000&after=b") == .lists(.page(ListRecords(.apps, after: "b", limit: 1000))))
         #expect(try act("GET", "/v1/apps/a/users") == list(.online))
         #expect(try act("GET", "/v1/apps/a/users?state=all&prefix=%C3%BC") == list(.users, prefix: "ü"))
         #expect(try act("GET", "/v1/apps/a/channels?after=x+y&limit=1") == list(.channels, after: "x y", limit: 1))
         #expect(try act("GET", "/v1/apps/a/calls?after=17.c.1") == list(.calls, after: "17.c.1"))
         #expect(try act("GET", "/v1/apps/a/calls?state=open") == list(.open))
-        #expect(try act("GET", "/v1/apps/a/usage?days=366") == .getUsage(ListRecords(.usage, app: app, limit: 366)))
-        #expect(try act("GET", "/v1/processes") == .listProcesses)
-        #expect(try act("GET", "/v1/metrics") == .getMetrics)
+        #expect(
+            try act("GET", "/v1/apps/a/usage?days=366") == .lists(.usage(ListRecords(.usage, app: app, limit: 366))))
+        #expect(try act("GET", "/v1/processes") == .cluster(.listProcesses))
+        #expect(try act("GET", "/v1/metrics") == .cluster(.getMetrics))
         var members = ListRecords(.members, app: app, limit: 100)
         members.channel = try ChannelName("c")
-        #expect(try act("GET", "/v1/apps/a/channels/c/members?after=") == .list(members))
+        #expect(try act("GET", "/v1/apps/a/channels/c/members?after=") == .lists(.page(members)))
     }
 
     @Test(arguments: [
@@ -153,12 +173,12 @@ import Testing
         let path = "/v1/apps/a/users/bob/ban"
         #expect(
             try act("PUT", path, #"{"seconds": 60, "reason": "spam"}"#)
-                == .ban(user, until: .seconds(60), reason: "spam"))
-        #expect(try act("PUT", path, #"{"until": 17}"#) == .ban(user, until: .time(17), reason: ""))
-        #expect(try act("GET", path) == .getBan(user))
-        #expect(try act("DELETE", path) == .liftBan(user))
+                == .users(.ban(user, until: .seconds(60), reason: "spam")))
+        #expect(try act("PUT", path, #"{"until": 17}"#) == .users(.ban(user, until: .time(17), reason: "")))
+        #expect(try act("GET", path) == .users(.getBan(user)))
+        #expect(try act("DELETE", path) == .users(.liftBan(user)))
         let app = user.app
-        #expect(try act("GET", "/v1/apps/a/bans?limit=9") == .list(ListRecords(.bans, app: app, limit: 9)))
+        #expect(try act("GET", "/v1/apps/a/bans?limit=9") == .lists(.page(ListRecords(.bans, app: app, limit: 9))))
         let long = String(repeating: "x", count: 513)
         for (body, field) in [
             ("{}", "seconds"), (#"{"seconds": 1, "until": 2}"#, "until"), (#"{"seconds": 0}"#, "seconds"),
@@ -181,8 +201,9 @@ import Testing
         let user = UserKey(app: try AppID("a"), account: ann)
         let actor = Actor(user: user, uid: 0, session: .server)
         func invitation(to peer: String, _ extra: String = "") throws -> APIAct {
-            .startCall(
-                CallAct(verb: .invite, actor: actor, channel: try ChannelName("c d"), peer: peer, extra: extra))
+            .calls(
+                .start(
+                    CallAct(verb: .invite, actor: actor, channel: try ChannelName("c d"), peer: peer, extra: extra)))
         }
         let path = "/v1/apps/a/calls"
         #expect(
@@ -193,11 +214,12 @@ import Testing
                 == invitation(to: "+4930", #"{"a":1}"#))
         #expect(
             try act("DELETE", path + "/x.1?account=ann")
-                == .actInCall(FindCall(user: user, call: "x.1"), .end, extra: ""))
+                == .calls(.act(FindCall(user: user, call: "x.1"), .end, extra: "")))
         #expect(
             try act("POST", path + "/x.1/digits", #"{"from": "ann", "digits": "1,#"}"#)
-                == .actInCall(
-                    FindCall(user: user, call: "x.1"), .message, extra: #"{"msgtype":"dtmf","msgdata":"1,#"}"#))
+                == .calls(
+                    .act(
+                        FindCall(user: user, call: "x.1"), .message, extra: #"{"msgtype":"dtmf","msgdata":"1,#"}"#)))
     }
 
     @Test(arguments: [
@@ -252,10 +274,11 @@ import Testing
         let channel = ChannelKey(app: try AppID("a"), name: try ChannelName("c"))
         #expect(
             try act("GET", "/v1/apps/a/channels/c/messages")
-                == .readHistory(channel, HistoryPage(onlyMessages: true, after: 0, limit: 100)))
+                == .channels(.readHistory(channel, HistoryPage(onlyMessages: true, after: 0, limit: 100))))
         #expect(
             try act("GET", "/v1/apps/a/channels/c/events?after=9007199254740991&limit=1000")
-                == .readHistory(channel, HistoryPage(onlyMessages: false, after: 9_007_199_254_740_991, limit: 1000)))
+                == .channels(
+                    .readHistory(channel, HistoryPage(onlyMessages: false, after: 9_007_199_254_740_991, limit: 1000))))
         for (query, field) in [
             ("limit=0", "limit"), ("limit=1001", "limit"), ("after=-1", "after"), ("after=9007199254740992", "after"),
             ("after=", "after"), ("kind=x", "kind"),
@@ -267,8 +290,8 @@ import Testing
     @Test func revocations() throws {
         let user = UserKey(app: try AppID("a"), account: try Account("bob"))
         let path = "/v1/apps/a/users/bob/tokens/revoke"
-        #expect(try act("POST", path, #"{"ttl": 31536000}"#) == .revokeTokens(user, .made(seconds: 31_536_000)))
-        #expect(try act("POST", path, #"{"token": "1:a:9:d"}"#) == .revokeTokens(user, .token("1:a:9:d")))
+        #expect(try act("POST", path, #"{"ttl": 31536000}"#) == .users(.revokeTokens(user, .made(seconds: 31_536_000))))
+        #expect(try act("POST", path, #"{"token": "1:a:9:d"}"#) == .users(.revokeTokens(user, .token("1:a:9:d"))))
         let long = String(repeating: "x", count: 257)
         for (body, field) in [
             ("{}", "token"), (#"{"ttl": 1, "token": "x"}"#, "ttl"), (#"{"ttl": 0}"#, "ttl"),
@@ -285,15 +308,15 @@ import Testing
         let message = OutgoingMessage(app: app, sender: ann, receiver: .user(bob, seconds: 5), text: "hi")
         #expect(
             try act("POST", "/v1/apps/a/users/bob/messages", #"{"from": "ann", "message": "hi", "ttl": 5}"#)
-                == .send(message))
+                == .messages(.send(message)))
         let items =
             #"{"items": [{"user": "bob", "from": "ann", "message": "hi", "ttl": 5}, "#
             + #"{"channel": "c", "from": "ann", "message": ""}]}"#
         let toChannel = OutgoingMessage(
             app: app, sender: ann, receiver: .channel(try ChannelName("c")), text: "")
-        #expect(try act("POST", "/v1/apps/a/messages", items) == .sendAll([message, toChannel]))
+        #expect(try act("POST", "/v1/apps/a/messages", items) == .messages(.sendAll([message, toChannel])))
         let users = #"{"users": ["bob", "ann"], "from": "ann", "message": "hi", "ttl": 5}"#
-        guard case .sendAll(let all) = try act("POST", "/v1/apps/a/broadcasts", users) else {
+        guard case .messages(.sendAll(let all)) = try act("POST", "/v1/apps/a/broadcasts", users) else {
             Issue.record("no broadcast")
             return
         }
@@ -344,8 +367,9 @@ import Testing
         let user = UserKey(app: try AppID("a"), account: try Account("bob"))
         let name = try AttributeName("n")
         func change(_ value: String?, _ expectation: AttributeExpectation) -> APIAct {
-            .changeUserAttribute(
-                ChangeUserAttribute(user: user, name: name, value: value, expectation: expectation))
+            .attributes(
+                .changeOfUser(
+                    ChangeUserAttribute(user: user, name: name, value: value, expectation: expectation)))
         }
         let path = "/v1/apps/a/users/bob/attributes/n"
         #expect(try act("PUT", path, #"{"value": "v"}"#) == change("v", .any))

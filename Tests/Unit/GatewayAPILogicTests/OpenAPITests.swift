@@ -19,27 +19,44 @@ import Testing
         if case .object(let members)? = value { members } else { [] }
     }
 
-    @Test func everyRouteIsInTheFileAndBack() {
+    @Test func everyOperationIsInTheFileAndBack() {
         var listed: [String: String] = [:]
         for path in Self.members(file["paths"]) {
             for method in Self.members(path.value) {
                 listed[method.value["operationId"]?.string ?? "none"] = "\(method.name.uppercased()) \(path.name)"
             }
         }
-        let routes = APIRoute.allCases.map { ($0.rawValue, "\($0.method) \($0.template)") }
-        #expect(listed == Dictionary(uniqueKeysWithValues: routes))
+        let operations = APIOperation.all.map { ($0.id, "\($0.method) \($0.template)") }
+        #expect(listed == Dictionary(uniqueKeysWithValues: operations))
     }
 
-    @Test func scopesBodiesAndRepetitions() {
+    @Test func scopesBodiesAndRepetitions() throws {
         for path in Self.members(file["paths"]) {
             for method in Self.members(path.value) {
-                guard let route = APIRoute(rawValue: method.value["operationId"]?.string ?? "") else { continue }
+                let id = method.value["operationId"]?.string
+                let operation = try #require(APIOperation.all.first { $0.id == id })
                 let text = method.value["description"]?.string ?? ""
-                if let scope = route.scope { #expect(text.hasSuffix("Scope: `\(scope.rawValue)`."), "\(route)") }
-                #expect((method.value["requestBody"] != nil) == route.hasBody, "\(route)")
+                if let scope = operation.scope {
+                    #expect(text.hasSuffix("Scope: `\(scope.rawValue)`."), "\(operation.id)")
+                }
+                #expect((method.value["requestBody"] != nil) == operation.hasBody, "\(operation.id)")
                 let isRepeatable = method.value["parameters"]?.compactText.contains("IdempotencyKey") == true
-                #expect(isRepeatable == route.isWrite, "\(route)")
-                #expect((method.value["security"] != nil) == route.isPublic, "\(route)")
+                #expect(isRepeatable == operation.isWrite, "\(operation.id)")
+                #expect((method.value["security"] != nil) == operation.isPublic, "\(operation.id)")
+            }
+        }
+    }
+
+    @Test func queries() throws {
+        for path in Self.members(file["paths"]) {
+            for method in Self.members(path.value) {
+                let id = method.value["operationId"]?.string
+                let operation = try #require(APIOperation.all.first { $0.id == id })
+                var names: [String] = []
+                if case .array(let parameters)? = method.value["parameters"] {
+                    names = parameters.filter { $0["in"]?.string == "query" }.compactMap { $0["name"]?.string }
+                }
+                #expect(names == operation.parameters, "\(operation.id)")
             }
         }
     }

@@ -4,38 +4,9 @@ internal import SignalingProtocol
 package enum APIRouter {
     /// The operation and its parameters, percent-decoded, by name.
     package struct Match: Equatable, Sendable {
-        package let route: APIRoute
+        package let operation: APIOperation
         package let parameters: [String: String]
     }
-
-    private struct Template: Sendable {
-        let route: APIRoute
-        /// The segments; nil for a parameter.
-        let segments: [(text: String, isParameter: Bool)]
-
-        init(_ route: APIRoute) {
-            self.route = route
-            segments = route.template.split(separator: "/").map { part in
-                part.hasPrefix("{") ? (String(part.dropFirst().dropLast()), true) : (String(part), false)
-            }
-        }
-
-        /// The parameters' raw texts; nil when the path is another.
-        func parameters(of path: [Substring]) -> [(name: String, text: Substring)]? {
-            guard path.count == segments.count else { return nil }
-            var parameters: [(name: String, text: Substring)] = []
-            for (segment, text) in zip(segments, path) {
-                if segment.isParameter {
-                    parameters.append((segment.text, text))
-                } else if segment.text != text {
-                    return nil
-                }
-            }
-            return parameters
-        }
-    }
-
-    private static let templates = APIRoute.allCases.map(Template.init)
 
     /// Finds the operation.
     /// - Parameter path: the path without the query, as in the request line. A slash in a name is written `%2F`.
@@ -44,10 +15,10 @@ package enum APIRouter {
     package static func match(method: String, path: Substring) throws(APIProblem) -> Match {
         let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         var allowed: [String] = []
-        for template in templates {
-            guard path.hasPrefix("/"), let raw = template.parameters(of: segments) else { continue }
-            guard template.route.method == method else {
-                allowed.append(template.route.method)
+        for operation in APIOperation.all {
+            guard path.hasPrefix("/"), let raw = parameters(of: operation, in: segments) else { continue }
+            guard operation.method == method else {
+                allowed.append(operation.method)
                 continue
             }
             var parameters: [String: String] = [:]
@@ -57,7 +28,7 @@ package enum APIRouter {
                 }
                 parameters[name] = value
             }
-            return Match(route: template.route, parameters: parameters)
+            return Match(operation: operation, parameters: parameters)
         }
         guard allowed.isEmpty else {
             var problem = APIProblem(.methodNotAllowed, "the path does not have this method")
@@ -65,5 +36,21 @@ package enum APIRouter {
             throw problem
         }
         throw APIProblem(.notFound, "there is no such path")
+    }
+
+    /// The parameters' raw texts; nil when the path is not the operation's.
+    private static func parameters(
+        of operation: APIOperation, in path: [Substring]
+    ) -> [(name: String, text: Substring)]? {
+        guard path.count == operation.segments.count else { return nil }
+        var parameters: [(name: String, text: Substring)] = []
+        for (segment, text) in zip(operation.segments, path) {
+            if segment.isParameter {
+                parameters.append((segment.text, text))
+            } else if segment.text != text {
+                return nil
+            }
+        }
+        return parameters
     }
 }

@@ -96,7 +96,7 @@ struct APIResponder: HTTPResponder {
         do {
             for try await part in body {
                 bytes += part.readableBytes
-                guard bytes <= APIRoute.largestBody else { return false }
+                guard bytes <= APIOperation.largestBody else { return false }
             }
         } catch {
             return false
@@ -111,7 +111,7 @@ struct APIResponder: HTTPResponder {
         let target = request.head.path ?? "/"
         var call = try APIRequest(method: request.method.rawValue, target: target)
         call.lastEventID = request.headers[.lastEventID]
-        if call.route.isPublic {
+        if call.operation.isPublic {
             return APIAnswer(try await performer.perform(try call.act(body: nil), key: nil, write: nil).json)
         }
         let admission = try await directory.admit(Self.bearer(request), from: connections.key(of: context.channel))
@@ -119,16 +119,16 @@ struct APIResponder: HTTPResponder {
         guard admission.isAllowed else { throw APIDirectory.overRate(admission.rate) }
         let key = admission.key
         try await check(call, key)
-        let share = try share(of: request, for: call.route, key)
+        let share = try share(of: request, for: call.operation, key)
         defer { withExtendedLifetime(share) {} }
-        let body = try await Self.body(of: request, for: call.route, &progress)
+        let body = try await Self.body(of: request, for: call.operation, &progress)
         if body != nil { patience?.cancel() }
         let act = try call.act(body: body.map { bytes throws(APIProblem) in try Self.json(bytes) })
         if case .follow(let app, let kinds, let after) = act {
             return try await follow(app, kinds, after, key, context)
         }
         if act.cost > 1 { rate = try await directory.takeBatch(act.cost, of: key) }
-        let write = try Self.write(request, call.route, target, body, key)
+        let write = try Self.write(request, call.operation, target, body, key)
         try await places.enter(key.id)
         defer { places.leave(key.id) }
         return try await perform(act, write, key, &rate)
@@ -137,12 +137,12 @@ struct APIResponder: HTTPResponder {
     /// Sets memory aside for the request's body.
     /// - Throws: ``APIProblem``: it is too large, or too many bodies are in progress.
     private func share(
-        of request: Request, for route: APIRoute, _ key: APIKey
+        of request: Request, for operation: APIOperation, _ key: APIKey
     ) throws(APIProblem) -> BodyBudget.Share? {
         let length = request.headers[.contentLength].flatMap { Int($0) }
-        if let length, length > route.bodyBound { throw Self.tooLarge(route) }
-        guard route.hasBody else { return nil }
-        return try bodies.take(length ?? route.bodyBound, of: key.id)
+        if let length, length > operation.bodyBound { throw Self.tooLarge(operation) }
+        guard operation.hasBody else { return nil }
+        return try bodies.take(length ?? operation.bodyBound, of: key.id)
     }
 
     private func follow(
@@ -164,10 +164,10 @@ struct APIResponder: HTTPResponder {
 
     /// Checks what the key may do, and that the app exists.
     private func check(_ call: APIRequest, _ key: APIKey) async throws(APIProblem) {
-        if let scope = call.route.scope, !key.scopes.contains(scope) {
+        if let scope = call.operation.scope, !key.scopes.contains(scope) {
             throw APIProblem(.forbidden, "the key does not have the scope", bound: scope.rawValue)
         }
-        if call.route.needsClusterKey, key.app != nil {
+        if call.operation.needsClusterKey, key.app != nil {
             throw APIProblem(.forbidden, "the operation needs a key of the cluster", bound: "a cluster key")
         }
         guard let app = try call.app() else { return }
@@ -227,16 +227,16 @@ struct APIResponder: HTTPResponder {
 
     /// The body of an operation that has one; others' bodies are not looked at.
     private static func body(
-        of request: Request, for route: APIRoute, _ progress: inout BodyProgress
+        of request: Request, for operation: APIOperation, _ progress: inout BodyProgress
     ) async throws(APIProblem) -> ByteBuffer? {
-        guard route.hasBody else { return nil }
+        guard operation.hasBody else { return nil }
         let body: ByteBuffer
         do {
             progress = .begun
-            body = try await request.body.collect(upTo: route.bodyBound)
+            body = try await request.body.collect(upTo: operation.bodyBound)
             progress = .read
         } catch is NIOTooManyBytesError {
-            throw tooLarge(route)
+            throw tooLarge(operation)
         } catch {
             throw APIProblem(.malformed, "the body could not be read")
         }
@@ -248,9 +248,10 @@ struct APIResponder: HTTPResponder {
         return body
     }
 
-    private static func tooLarge(_ route: APIRoute) -> APIProblem {
+    private static func tooLarge(_ operation: APIOperation) -> APIProblem {
         APIProblem(
-            .bodyTooLarge, "a body may have up to \(route.bodyBound) bytes here", bound: "\(route.bodyBound) bytes")
+            .bodyTooLarge, "a body may have up to \(operation.bodyBound) bytes here",
+            bound: "\(operation.bodyBound) bytes")
     }
 
     private static func isJSON(_ type: String) -> Bool {
@@ -267,9 +268,9 @@ struct APIResponder: HTTPResponder {
     }
 
     private static func write(
-        _ request: Request, _ route: APIRoute, _ target: String, _ body: ByteBuffer?, _ key: APIKey
+        _ request: Request, _ operation: APIOperation, _ target: String, _ body: ByteBuffer?, _ key: APIKey
     ) throws(APIProblem) -> IdempotentRequest? {
-        guard route.isWrite, let name = request.headers[.idempotencyKey] else { return nil }
+        guard operation.isWrite, let name = request.headers[.idempotencyKey] else { return nil }
         let text = body.map { String(buffer: $0) } ?? ""
         return try IdempotentRequest(name, key: key.id, request: "\(request.method.rawValue) \(target)\n\(text)")
     }

@@ -2,20 +2,54 @@ internal import GatewayAPILogic
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// The logs of channels.
+/// Channels: their members and logs.
 extension APIPerformer {
-    /// Reads a page of a channel's log.
-    func history(of channel: ChannelKey, _ page: HistoryPage) async throws(SignalingError) -> HistoryPage {
+    /// Members that one call of channel-state reads.
+    private static let membersOfCall = 250
+
+    func perform(_ act: APIAct.Channels) async throws -> Outcome {
+        switch act {
+        case .get(let channel): try await get(channel)
+        case .listMembers(let channel, let limit): try await listMembers(of: channel, limit: limit)
+        case .getMember(let channel, let account): try await getMember(account, of: channel)
+        case .readHistory(let channel, let page): try await readHistory(of: channel, page)
+        }
+    }
+
+    private func get(_ channel: ChannelKey) async throws -> Outcome {
+        let members = try await shards.next().ask(CountMembers(channel: channel))
+        return Outcome(
+            JSONMember("channel", .string(channel.name.rawValue)), Self.number("members", members.count))
+    }
+
+    private func listMembers(of channel: ChannelKey, limit: Int) async throws -> Outcome {
+        let list = try await shards.next().ask(ListMembers(channel: channel, limit: limit))
+        let members = list.members.map { member -> JSONValue in
+            .object([Self.account(member.account), Self.number("uid", member.uid)])
+        }
+        return Outcome(
+            Self.number("total", list.total), JSONMember("members", .array(members)),
+            work: APIWork(calls: 1 + list.members.count / Self.membersOfCall))
+    }
+
+    private func getMember(_ account: Account, of channel: ChannelKey) async throws -> Outcome {
+        let status = try await shards.next().ask(QueryMember(channel: channel, account: account))
+        return Outcome(Self.account(account), JSONMember("member", .bool(status.isMember)))
+    }
+
+    // MARK: - Logs
+
+    private func readHistory(of channel: ChannelKey, _ page: HistoryPage) async throws -> Outcome {
         var page = page
         let shard = shards.next()
         while true {
             let part = try await shard.readLog(channel, after: page.position)
             if !page.take(part) { break }
         }
-        return page
+        return Outcome(Self.history(page), work: page.work)
     }
 
-    static func history(_ page: HistoryPage) -> JSONValue {
+    private static func history(_ page: HistoryPage) -> JSONValue {
         let events = page.events.map { page.onlyMessages ? message($0) : event($0) }
         return .object([
             JSONMember(page.onlyMessages ? "messages" : "events", .array(events)),

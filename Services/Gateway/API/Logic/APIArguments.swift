@@ -1,0 +1,65 @@
+internal import SignalingProtocol
+internal import SignalingWire
+
+/// The arguments of a request, which the row of its operation checks.
+struct APIArguments {
+    /// The parameters of the path, by name.
+    let path: [String: String]
+    /// The parameters after the question mark.
+    let query: APIQuery
+    /// `null` when the operation has none.
+    let body: JSONValue
+    /// The header `Last-Event-ID`.
+    let lastEventID: String?
+
+    /// The members of the body, which is an object.
+    /// - Parameter known: the names that they may have.
+    func fields(_ known: String...) throws(APIProblem) -> APIFields { try APIFields(body, known: known) }
+
+    // MARK: - Names of the path
+
+    /// A parameter of the path, which the operation's template has.
+    func text(_ name: String) -> String { path[name] ?? "" }
+
+    func app() throws(APIProblem) -> AppID { try APINames.app(text("app")) }
+
+    func account() throws(APIProblem) -> Account { try APINames.account(text("account")) }
+
+    /// An account that need not exist yet.
+    func newAccount() throws(APIProblem) -> Account { try APINames.newAccount(text("account")) }
+
+    func user() throws(APIProblem) -> UserKey { UserKey(app: try app(), account: try account()) }
+
+    /// A user that need not exist yet.
+    func newUser() throws(APIProblem) -> UserKey { UserKey(app: try app(), account: try newAccount()) }
+
+    /// The name of an attribute.
+    func name() throws(APIProblem) -> AttributeName { try APINames.attribute(text("name")) }
+
+    /// The name of an attribute to set.
+    func newName() throws(APIProblem) -> AttributeName { try APINames.newAttribute(text("name")) }
+
+    func channel() throws(APIProblem) -> ChannelKey {
+        ChannelKey(app: try app(), name: try APINames.channel(text("channel")))
+    }
+
+    /// A channel, which need not exist yet, in which a server may speak.
+    func newChannel() throws(APIProblem) -> ChannelKey {
+        ChannelKey(app: try app(), name: try APINames.newChannel(text("channel")))
+    }
+
+    /// A channel other than the special ones.
+    func ordinaryChannel() throws(APIProblem) -> ChannelKey {
+        ChannelKey(app: try app(), name: try APINames.ordinaryChannel(text("channel")))
+    }
+
+    // MARK: - Pages
+
+    /// A page of a list.
+    func page(_ list: ListRecords.List, of app: AppID?) throws(APIProblem) -> ListRecords {
+        ListRecords(
+            list, app: app, prefix: try query.text("prefix", bytes: APIAct.prefixBytes) ?? "",
+            after: try query.text("after", bytes: APIAct.positionBytes) ?? "",
+            limit: try query.integer("limit", in: APIAct.pageRecords, standard: 100))
+    }
+}

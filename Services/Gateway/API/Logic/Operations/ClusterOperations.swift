@@ -1,0 +1,34 @@
+internal import SignalingProtocol
+
+/// Operations about the API itself and the whole cluster.
+extension APIOperation {
+    static let cluster: [APIOperation] = [
+        APIOperation("getError", "GET /v1/errors/{code}", .anybody, act: APIArguments.getError),
+        APIOperation("getKey", "GET /v1/key", .anyKey, act: APIArguments.getKey),
+        APIOperation("getMetrics", "GET /v1/metrics", .clusterKey(.read), act: APIArguments.getMetrics),
+        APIOperation("listProcesses", "GET /v1/processes", .clusterKey(.read), act: APIArguments.listProcesses),
+    ]
+}
+
+extension APIAct {
+    package enum Cluster: Equatable, Sendable {
+        case describeError(APIErrorCode)
+        case describeKey
+        /// The metrics of the gateway that answers.
+        case getMetrics
+        case listProcesses
+    }
+}
+
+extension APIArguments {
+    fileprivate func getError() throws(APIProblem) -> APIAct {
+        guard let code = APIErrorCode(rawValue: text("code")) else {
+            throw APIProblem(.notFound, "there is no such code")
+        }
+        return .cluster(.describeError(code))
+    }
+
+    fileprivate func getKey() -> APIAct { .cluster(.describeKey) }
+    fileprivate func getMetrics() -> APIAct { .cluster(.getMetrics) }
+    fileprivate func listProcesses() -> APIAct { .cluster(.listProcesses) }
+}

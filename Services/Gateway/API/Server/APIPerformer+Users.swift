@@ -1,0 +1,101 @@
+internal import GatewayAPILogic
+internal import ServiceKit
+internal import SignalingProtocol
+internal import SignalingTokens
+internal import SignalingWire
+
+/// Users: their sessions, tokens and bans.
+extension APIPerformer {
+    func perform(_ act: APIAct.Users, _ write: BegunWrite?) async throws -> Outcome {
+        switch act {
+        case .get(let user): try await get(user)
+        case .disconnect(let user): try await disconnect(user, write)
+        case .mintToken(let user, let seconds): try await mintToken(for: user, seconds: seconds)
+        case .revokeTokens(let user, let range): try await revokeTokens(range, of: user, write)
+        case .getBan(let user): try await getBan(of: user)
+        case .ban(let user, let end, let reason): try await ban(user, until: end, reason: reason, write)
+        case .liftBan(let user): try await liftBan(of: user, write)
+        }
+    }
+
+    private func get(_ user: UserKey) async throws -> Outcome {
+        let status = try await shards.next().ask(QueryUserStatus(user: user))
+        return Outcome(Self.account(user.account), JSONMember("online", .bool(status.online)))
+    }
+
+    private func disconnect(_ user: UserKey, _ write: BegunWrite?) async throws -> Outcome {
+        _ = try await shards.next().ask(DisconnectUser(user: user), as: write?.command)
+        return Outcome(Self.account(user.account))
+    }
+
+    // MARK: - Tokens
+
+    private func mintToken(for user: UserKey, seconds: Int) async throws -> Outcome {
+        let certificate = try await certificate(of: user.app)
+        // A token that ends earlier would be refused.
+        let revoked = try await shards.next().ask(GetRevokedTokens(user: user)).until
+        let expiry = max(WallClock.seconds + Int64(seconds), revoked + 1)
+        let token = SignalingToken.make(
+            account: user.account.rawValue, app: user.app, certificate: certificate, expiry: expiry)
+        return Outcome(JSONMember("token", .string(token)), Self.number("expiry", expiry))
+    }
+
+    private func revokeTokens(
+        _ range: RevokedRange, of user: UserKey, _ write: BegunWrite?
+    ) async throws -> Outcome {
+        let end = try await end(of: range, for: user, from: write?.begun ?? WallClock.seconds)
+        let revoked = try await shards.next().ask(RevokeTokens(user: user, until: end), as: write?.command)
+        return Outcome(Self.account(user.account), Self.number("until", revoked.until))
+    }
+
+    private func certificate(of app: AppID) async throws(APIProblem) -> String {
+        guard let certificate = try await directory.settings(of: app)?.certificate, !certificate.isEmpty else {
+            throw APIProblem(.conflict, "the app has no certificate, with which tokens are made")
+        }
+        return certificate
+    }
+
+    /// Until when the tokens end that are to be revoked, in Unix seconds.
+    /// - Parameter begun: when the revocation was asked for first: a repetition spares the tokens that were made since.
+    private func end(
+        of range: RevokedRange, for user: UserKey, from begun: Int64
+    ) async throws(APIProblem) -> Int64 {
+        switch range {
+        case .made(let seconds): return begun + Int64(seconds)
+        case .token(let token):
+            let certificate = try await certificate(of: user.app)
+            // One that has expired is refused anyway.
+            let expiry = try? SignalingToken.check(
+                token, account: user.account, app: user.app, certificate: certificate, now: 0)
+            guard let expiry, expiry <= APIAct.lastTokenEnd else {
+                throw APIProblem.invalid("token", "a token of this account that ends by the year 9999")
+            }
+            return expiry
+        }
+    }
+
+    // MARK: - Bans
+
+    private func getBan(of user: UserKey) async throws -> Outcome {
+        Self.describe(try await shards.next().ask(GetBan(user: user)), of: user)
+    }
+
+    private func ban(
+        _ user: UserKey, until end: BanEnd, reason: String, _ write: BegunWrite?
+    ) async throws -> Outcome {
+        let until = try end.time(now: write?.begun ?? WallClock.seconds)
+        let ban = BanUser(user: user, until: until, reason: reason)
+        return Self.describe(try await shards.next().ask(ban, as: write?.command), of: user)
+    }
+
+    private func liftBan(of user: UserKey, _ write: BegunWrite?) async throws -> Outcome {
+        _ = try await shards.next().ask(LiftBan(user: user), as: write?.command)
+        return Outcome(Self.account(user.account))
+    }
+
+    private static func describe(_ ban: UserBan, of user: UserKey) -> Outcome {
+        Outcome(
+            account(user.account), number("until", ban.until), JSONMember("reason", .string(ban.reason)),
+            number("createdAt", ban.createdAt))
+    }
+}
