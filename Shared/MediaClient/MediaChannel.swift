@@ -2,8 +2,8 @@ public import SignalingClient
 
 /// A user in a media channel, who talks to and hears the others there.
 ///
-/// Exists from ``join(_:)`` until ``leave()``, the end that an event tells, or the release of the last reference. When the connection
-/// or the media node is lost, the client comes back by itself, under the same uid.
+/// Exists from ``join(_:)`` until ``leave()``, the end that an event tells, or the release of the last reference. When
+/// the connection or the media node is lost, the client comes back by itself, under the same uid.
 ///
 /// ```swift
 /// import MediaClient
@@ -37,8 +37,8 @@ public final class MediaChannel: Sendable {
     /// Joins a media channel: returns when the first packet of its media node has come.
     ///
     /// If the task is cancelled, the join is given up at once.
-    /// - Throws: ``MediaError`` with the code of what was refused, 1002 when no media node could be reached within 20 s, 1001 without
-    ///   a codec, 11 when the task was cancelled.
+    /// - Throws: ``MediaError`` with the code of what was refused, 1002 when no media node could be reached within 20
+    ///   s, 1001 without a codec, 11 when the task was cancelled.
     public static func join(_ configuration: MediaConfiguration) async throws(MediaError) -> MediaChannel {
         let queue = EventQueue<MediaEvent>(bound: configuration.eventBound)
         let bound = configuration.eventBound
@@ -73,7 +73,8 @@ public final class MediaChannel: Sendable {
         return await end.value {}
     }
 
-    /// Gives another key, before the one of the join ends or within 15 s after that; an event tells whether it is accepted.
+    /// Gives another key, before the one of the join ends or within 15 s after that; an event tells whether it is
+    /// accepted.
     public func renew(key: String) { handle.renew(key: key) }
 
     /// Sends nothing of what the capture device delivers, or sends it again. The others are told.
@@ -101,8 +102,8 @@ public final class MediaChannel: Sendable {
 
 /// The events of a media channel, in order, each delivered once, to one consumer. Ends after the last event.
 ///
-/// When ``MediaConfiguration/eventBound`` events are waiting, reports of volumes and statistics are left out; all other events wait.
-/// If a second iteration waits for an event, the first one ends.
+/// When ``MediaConfiguration/eventBound`` events are waiting, reports of volumes and statistics are left out; all other
+/// events wait. If a second iteration waits for an event, the first one ends.
 public struct MediaEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = MediaEvent

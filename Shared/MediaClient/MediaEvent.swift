@@ -1,7 +1,7 @@
 /// What happens in a media channel, as its participant is told it.
 ///
-/// After a join come ``joined(uid:)``, then the users who are there already, the oldest first, then what is new. The last event
-/// is ``ended(_:_:)``.
+/// After a join come ``joined(uid:)``, then the users who are there already, the oldest first, then what is new. The
+/// last event is ``ended(_:_:)``.
 public enum MediaEvent: Sendable, Hashable {
     /// The user is in the channel, and the first packet has come from its media node.
     case joined(uid: UInt32)
@@ -27,8 +27,8 @@ public enum MediaEvent: Sendable, Hashable {
     case rejoined(uid: UInt32)
     /// Something went wrong that the client tries again by itself.
     case warning(MediaError)
-    /// The key's time is over: nothing is sent or received until ``MediaChannel/renew(key:)`` has given another one. After 15 s
-    /// the others are told that the user has dropped.
+    /// The key's time is over: nothing is sent or received until ``MediaChannel/renew(key:)`` has given another one.
+    /// After 15 s the others are told that the user has dropped.
     case keyExpired
     /// A new key was accepted.
     case keyRenewed

@@ -3,8 +3,8 @@ internal import NIOCore
 internal import NIOPosix
 internal import SignalingProtocol
 
-/// Gives any thread access to a running media call: what ``MediaChannel`` and `AgoraRtcEngineKit` are made of. Nothing waits, and
-/// what one thread asks for is done in its order.
+/// Gives any thread access to a running media call: what ``MediaChannel`` and `AgoraRtcEngineKit` are made of. Nothing
+/// waits, and what one thread asks for is done in its order.
 package struct MediaHandle: Sendable {
     private let eventLoop: any EventLoop
     private let driver: NIOLoopBoundBox<CallDriver>

@@ -1,4 +1,5 @@
-/// What a call has sent and received. A value of its own, which does not change later; numbers of two reports never fall.
+/// What a call has sent and received. A value of its own, which does not change later; numbers of two reports never
+/// fall.
 public struct MediaStatistics: Sendable, Hashable {
     /// How another user was heard since the report before.
     public struct Audio: Sendable, Hashable {

@@ -21,7 +21,7 @@ RATE = 48_000
 # As many others are heard at once as a node sends by default.
 SLOTS = 6
 # From the join until the first figures count: the others are heard, and the jitter buffers are at rest.
-WARMING = 4.0
+WARMING = 4
 # Of a core, for one talker with six slots.
 MOST_PERCENT = 3.0
 # What a jitter buffer may add where nothing is late.
@@ -82,12 +82,18 @@ def _round(stack: Heliograph, directory: Path, others: int, seconds: float) -> R
         for number in range(1, others + 1):
             present.enter_context(_client(stack, directory, channel, number))
         client, said = present.enter_context(_client(stack, directory, channel, 0))
-        time.sleep(WARMING)
-        codec = subprocess.Popen([TOOLS / "codec", str(others), str(round(seconds))], stdout=subprocess.PIPE, text=True)
+        _codec(others, WARMING)
         began, before = time.monotonic(), _cpu(client.pid)
-        alone = float(codec.communicate(timeout=3 * seconds + 20)[0])
+        alone = _codec(others, seconds)
         percent = 100 * (_cpu(client.pid) - before) / (time.monotonic() - began)
         return Round(percent, alone, _delay(said, others))
+
+
+def _codec(others: int, seconds: float) -> float:
+    """Runs the codec alone for so long; its percent of a core."""
+    done = subprocess.run(
+        [TOOLS / "codec", str(others), str(round(seconds))], stdout=subprocess.PIPE, text=True, check=True, timeout=3 * seconds + 20)
+    return float(done.stdout)
 
 
 @contextmanager

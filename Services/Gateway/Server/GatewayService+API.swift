@@ -15,8 +15,7 @@ extension GatewayService {
     package var api: APIService? {
         configuration.api.map { settings in
             let limiter = shards[0].addressLimiter
-            return APIService(
-                configuration: settings, group: group, logger: logger,
+            let gateway = APIService.Gateway(
                 addressKey: { limiter.key(of: $0).map { "\($0)" } },
                 discovery: { [discovery] target in
                     let answer = await discovery.answer(to: target)
@@ -27,6 +26,7 @@ extension GatewayService {
                     return MetricRegistry.process.text()
                 },
                 shards: { try await self.readyShards() })
+            return APIService(configuration: settings, group: group, logger: logger, gateway: gateway)
         }
     }
 

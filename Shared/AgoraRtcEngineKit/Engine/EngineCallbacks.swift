@@ -36,8 +36,8 @@ struct CallBlock<Body>: @unchecked Sendable {
 
 /// Calls the app: one callback at a time, in order, on the main queue or the engine's own, while no lock is held.
 ///
-/// `@unchecked Sendable`: everything that changes is guarded by `lock`. The blocks are the app's and not `@Sendable`, because the
-/// old interface declares them so; they are called on the callbacks' queue only.
+/// `@unchecked Sendable`: everything that changes is guarded by `lock`. The blocks are the app's and not `@Sendable`,
+/// because the old interface declares them so; they are called on the callbacks' queue only.
 final class EngineCallbacks: @unchecked Sendable {
     /// Who is called, as it is when a callback's turn comes.
     struct Receiver {
@@ -54,8 +54,8 @@ final class EngineCallbacks: @unchecked Sendable {
         case fine, reportsLeftOut, full
     }
 
-    /// The number of waiting callbacks from which on reports are left out; at twice that number a call is left: an app that takes
-    /// no callbacks any more is not there.
+    /// The number of waiting callbacks from which on reports are left out; at twice that number a call is left: an app
+    /// that takes no callbacks any more is not there.
     static let bound = 10_000
 
     private let lock = NSLock()

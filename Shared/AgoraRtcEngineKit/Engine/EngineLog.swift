@@ -1,8 +1,8 @@
 internal import CAgoraRtcCodes
 internal import Foundation
 
-/// The log that an app may ask for by `setLogFile`: a line per event with the time, the level and a text. Lines contain ids, never
-/// keys.
+/// The log that an app may ask for by `setLogFile`: a line per event with the time, the level and a text. Lines contain
+/// ids, never keys.
 ///
 /// `@unchecked Sendable`: everything that changes is guarded by `lock`; the file is written on `queue` only.
 final class EngineLog: @unchecked Sendable {

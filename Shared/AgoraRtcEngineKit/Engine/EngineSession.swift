@@ -5,8 +5,8 @@ internal import SignalingClient
 
 /// The implementation of ``AgoraRtcEngineKit``: runs one call after another and turns their events into callbacks.
 ///
-/// The lock is held while a call is asked for something, which only queues it, and while callbacks are queued: so the order is
-/// the same for all. The app is never called with it.
+/// The lock is held while a call is asked for something, which only queues it, and while callbacks are queued: so the
+/// order is the same for all. The app is never called with it.
 final class EngineSession: Sendable {
     typealias JoinBlock = (String?, UInt, Int) -> Void
     typealias LeaveBlock = (AgoraRtcStats?) -> Void
@@ -141,7 +141,7 @@ final class EngineSession: Sendable {
     private func begin(_ configuration: MediaConfiguration, _ state: inout State) {
         state.generation += 1
         state.phase = .joining
-        state.callID = Self.makeCallID()
+        state.callID = configuration.callID
         state.channel = configuration.channel
         state.joinTime = surroundings.milliseconds()
         state.loudest = 0
@@ -150,14 +150,6 @@ final class EngineSession: Sendable {
         state.call = call
         call.start()
         state.settings.apply(to: call)
-    }
-
-    /// 32 hexadecimal characters.
-    private static func makeCallID() -> String {
-        (0..<4).map { _ in
-            let digits = String(UInt32.random(in: .min ... .max), radix: 16)
-            return String(repeating: "0", count: 8 - digits.count) + digits
-        }.joined()
     }
 
     func leave(_ block: LeaveBlock?) -> Int32 {
@@ -247,10 +239,22 @@ final class EngineSession: Sendable {
             state.phase = .failed(statistics)
             state.call = nil
             state.joinSuccess = nil
+        case .deviceFailed(let device, let text):
+            if case .joining = state.phase { return cannotStart(device, text, &state) }
         case .userJoined, .userLeft, .audioMuted, .videoMuted, .videoEnabled, .statistics, .lost, .warning, .keyExpired,
-            .keyRenewed, .keyRefused, .deviceFailed:
+            .keyRenewed, .keyRefused:
             break
         }
         return event.callbacks(moment)
+    }
+
+    /// A call without its devices is none: the attempt ends.
+    private func cannotStart(
+        _ device: MediaDevice, _ text: String, _ state: inout State
+    ) -> [EngineCallbacks.Callback] {
+        state.call?.leave()
+        let error = MediaError(
+            code: 1002, reason: "start_failed", message: "the \(device) device cannot start: \(text)")
+        return MediaEvent.startFailure(of: device) + note(.ended(error, MediaStatistics()), &state)
     }
 }

@@ -2,8 +2,8 @@ internal import MediaClient
 internal import NIOConcurrencyHelpers
 
 extension MediaDevices {
-    /// The devices for unchanged apps: `HELIOGRAPH_AUDIO_IN` names a WAV file that is said again and again, `HELIOGRAPH_AUDIO_OUT`
-    /// one that is written; without them, silence.
+    /// The devices for unchanged apps: `HELIOGRAPH_AUDIO_IN` names a WAV file that is said again and again,
+    /// `HELIOGRAPH_AUDIO_OUT` one that is written; without them, silence.
     static func fromEnvironment(_ environment: [String: String]) -> MediaDevices {
         var devices = MediaDevices()
         if let path = environment["HELIOGRAPH_AUDIO_IN"] {
@@ -16,7 +16,8 @@ extension MediaDevices {
     }
 }
 
-/// What is made by the first use and kept: a file is touched when a call begins, and what is wrong with it is told then.
+/// What is made by the first use and kept: a file is touched when a call begins, and what is wrong with it is told
+/// then.
 struct MadeOnce<Device: Sendable>: Sendable {
     private let made = NIOLockedValueBox<Device?>(nil)
     private let make: @Sendable () throws -> Device

@@ -1,6 +1,7 @@
 internal import MediaClient
 
-/// A call, as the engine sees it: a `MediaHandle`, or a script of the tests. Nothing waits, nothing calls back on the caller's stack.
+/// A call, as the engine sees it: a `MediaHandle`, or a script of the tests. Nothing waits, nothing calls back on the
+/// caller's stack.
 package protocol MediaCall: Sendable {
     func start()
     func leave()

@@ -34,7 +34,7 @@ extension MediaEvent {
                 }
             ]
         case .rejoined(let uid): [Self.rejoined(UInt(uid), moment)]
-        case .warning(let error): [Self.warning(error.code)]
+        case .warning(let error): [Self.warning(error.warningCode)]
         case .keyExpired: Self.error(.error_DynamicKeyTimeout)
         case .keyRenewed: []
         case .keyRefused(let error): Self.error(error.engineCode)
@@ -133,10 +133,15 @@ extension MediaEvent {
         }
     }
 
-    private static func warning(_ code: Int) -> EngineCallbacks.Callback {
-        { receiver in
-            guard let code = AgoraRtcWarningCode(rawValue: code) else { return }
-            receiver.delegate?.rtcEngine(receiver.engine, didOccurWarning: code)
+    private static func warning(_ code: AgoraRtcWarningCode) -> EngineCallbacks.Callback {
+        { $0.delegate?.rtcEngine($0.engine, didOccurWarning: code) }
+    }
+
+    /// A device could not be started, so that there is no call.
+    static func startFailure(of device: MediaDevice) -> [EngineCallbacks.Callback] {
+        switch device {
+        case .capture: error(.error_Adm_StartRecording)
+        case .playback: error(.error_Adm_StartPlayout)
         }
     }
 
@@ -153,4 +158,19 @@ extension MediaEvent {
 extension MediaError {
     /// The code in the old framework's type.
     fileprivate var engineCode: AgoraRtcErrorCode { AgoraRtcErrorCode(rawValue: code) ?? .error_Failed }
+
+    /// The warnings of the way into a channel: no media node, no gateway, no path, and so on.
+    private static let joinWarnings = 103...108
+
+    /// The warning for what the client tries again by itself.
+    fileprivate var warningCode: AgoraRtcWarningCode {
+        let warning = AgoraRtcWarningCode(rawValue: code)
+        switch (engineCode, warning) {
+        // What the SDK's documents call these errors while a channel is being looked for.
+        case (.error_TooOften, _): return .warn_RequestDeferred
+        case (.error_TimedOut, _): return .warn_LookupChannelTimeout
+        case (_, let warning?) where Self.joinWarnings.contains(code): return warning
+        default: return .warn_LookupChannelRejected
+        }
+    }
 }

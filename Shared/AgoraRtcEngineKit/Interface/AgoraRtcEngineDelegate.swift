@@ -7,10 +7,10 @@ public import Foundation
 /// What an engine tells its app, on the queue that `enableMainQueueDispatch` says; every method is optional.
 ///
 /// Types decide whether a method of the app is the one that is required, and a near miss would compile and never be
-/// called. So each method is required twice: as apps for 1.x spell it, with `!`, and as apps for the annotated headers do,
-/// without. The engine calls the first, whose default calls the second, whose default does nothing, or calls a further
-/// spelling that apps have used.
-/// A block of the engine that is set replaces its method. Source: Native SDK for iOS 1.4, "AgoraRtcEngineDelegate".
+/// called. So each method is required twice: as apps for 1.x spell it, with `!`, and as apps for the annotated headers
+/// do, without. The engine calls the first, whose default calls the second, whose default does nothing, or calls a
+/// further spelling that apps have used. A block of the engine that is set replaces its method. Source: Native SDK for
+/// iOS 1.4, "AgoraRtcEngineDelegate".
 public protocol AgoraRtcEngineDelegate: AnyObject {
     /// Something went wrong that the engine tries again by itself.
     func rtcEngine(_ engine: AgoraRtcEngineKit!, didOccurWarning warningCode: AgoraRtcWarningCode)

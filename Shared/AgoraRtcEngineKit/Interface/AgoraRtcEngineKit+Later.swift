@@ -4,7 +4,8 @@
 public import CAgoraRtcCodes
 public import Foundation
 
-/// What headers after 1.4 have added, as far as public apps call it. Unlike the methods of the class, subclasses cannot override these.
+/// What headers after 1.4 have added, as far as public apps call it. Unlike the methods of the class, subclasses cannot
+/// override these.
 extension AgoraRtcEngineKit {
     /// Gives the call another key: the later name of ``renewChannelDynamicKey(_:)``.
     @discardableResult

@@ -6,14 +6,15 @@
 @_exported public import MediaClient
 internal import NIOConcurrencyHelpers
 
-// `@unchecked Sendable`: apps subclass it, which a class with a checked conformance does not allow. Its constants are Sendable.
-/// The interface of the old media framework, so that apps that were written for it compile and run unchanged: the Swift face alone,
-/// and of the features audio. Source: Native SDK for iOS 1.4.
+// `@unchecked Sendable`: apps subclass it, which a class with a checked conformance does not allow. Its constants are
+// Sendable.
+/// The interface of the old media framework, so that apps that were written for it compile and run unchanged: the Swift
+/// face alone, and of the features audio. Source: Native SDK for iOS 1.4.
 ///
-/// Usable from any thread. Methods return at once: 0, or minus the code of a refusal: -7 once the engine was destroyed, -4 for what
-/// is not built. Callbacks are called one at a time, in order, on the main queue, never on the caller's stack. The cluster is found
-/// by ``configure(discovery:devices:)``, else by the environment variable `HELIOGRAPH_URL`, else by `HeliographURL` in the app's
-/// Info.plist.
+/// Usable from any thread. Methods return at once: 0, or minus the code of a refusal: -7 once the engine was destroyed,
+/// -4 for what is not built. Callbacks are called one at a time, in order, on the main queue, never on the caller's
+/// stack. The cluster is found by ``configure(discovery:devices:)``, else by the environment variable `HELIOGRAPH_URL`,
+/// else by `HeliographURL` in the app's Info.plist.
 open class AgoraRtcEngineKit: NSObject, @unchecked Sendable {
     private static let shared = NIOLockedValueBox<AgoraRtcEngineKit?>(nil)
 
@@ -42,8 +43,8 @@ open class AgoraRtcEngineKit: NSObject, @unchecked Sendable {
 
     // MARK: - The engine of the process
 
-    /// Sets where the cluster is and what the user talks and listens with, before the first `sharedEngine`. Not part of the old
-    /// framework.
+    /// Sets where the cluster is and what the user talks and listens with, before the first `sharedEngine`. Not part of
+    /// the old framework.
     /// - Parameters:
     ///   - discovery: base URLs that answer `/getaddr`, such as `https://signal.example.org`.
     ///   - devices: what the user talks and listens with.
@@ -107,17 +108,18 @@ open class AgoraRtcEngineKit: NSObject, @unchecked Sendable {
 
     // MARK: - Channels
 
-    /// Joins a channel. 0 means that the attempt has begun: it ends in `joinSuccess` (else `didJoinChannel`), or in `didOccurError`,
-    /// after which the engine waits for `leaveChannel`.
+    /// Joins a channel. 0 means that the attempt has begun: it ends in `joinSuccess` (else `didJoinChannel`), or in
+    /// `didOccurError`, after which the engine waits for `leaveChannel`.
     /// - Parameters:
     ///   - key: the dynamic key; nil, empty or the vendor key for none.
-    ///   - channelName: 1 to 64 characters: letters, digits, space, `! # $ % & ( ) + , - : ; < = . > ? @ [ ] ^ _ { } | ~` and
+    ///   - channelName: 1 to 64 characters: letters, digits, space, `! # $ % & ( ) + , - : ; < = . > ? @ [ ] ^ _ { } |
+    ///     ~` and
     ///     the back quote.
     ///   - info: a text for the record of the call, up to 4096 bytes.
     ///   - uid: the user's number, up to 4294967295; 0 for any that is free.
     ///   - joinSuccess: called once, instead of the delegate: the channel, the uid, and the ms that joining took.
-    /// - Returns: -17 in a call, -102 for the channel's name, -101 without a vendor key, -2 for the uid or `info`, -3 when nobody
-    ///   has said where the cluster is.
+    /// - Returns: -17 in a call, -102 for the channel's name, -101 without a vendor key, -2 for the uid or `info`, -3
+    ///   when nobody has said where the cluster is.
     @discardableResult
     open func joinChannel(
         byKey key: String!, channelName: String!, info: String!, uid: UInt, joinSuccess: ((String?, UInt, Int) -> Void)!
@@ -136,8 +138,9 @@ open class AgoraRtcEngineKit: NSObject, @unchecked Sendable {
         joinChannel(byKey: key, channelName: channelName, info: info, uid: uid, joinSuccess: joinChannelSuccess)
     }
 
-    /// Leaves the channel, at the latest after 3 s; then the block is called, once, with what the call has sent and received: the
-    /// last callback of the call. Out of a call the block gets zeroes. Forgets mutes, keeps all other settings.
+    /// Leaves the channel, at the latest after 3 s; then the block is called, once, with what the call has sent and
+    /// received: the last callback of the call. Out of a call the block gets zeroes. Forgets mutes, keeps all other
+    /// settings.
     @discardableResult
     open func leaveChannel(_ leaveChannelBlock: ((AgoraRtcStats?) -> Void)!) -> Int32 {
         session.leave(leaveChannelBlock)
@@ -150,7 +153,8 @@ open class AgoraRtcEngineKit: NSObject, @unchecked Sendable {
     /// The id of the call, or of the last one: 32 hexadecimal characters, new with each join; empty before the first.
     open func getCallId() -> String! { session.read { $0.callID } }
 
-    /// Accepts one of the three profiles, else returns -2. They make no difference here: in each channel all users may talk.
+    /// Accepts one of the three profiles, else returns -2. They make no difference here: in each channel all users may
+    /// talk.
     @discardableResult
     open func setChannelProfile(_ profile: AgoraRtcChannelProfile) -> Int32 {
         session.act("setChannelProfile") { _ in
@@ -214,7 +218,8 @@ open class AgoraRtcEngineKit: NSObject, @unchecked Sendable {
     @discardableResult
     open func muteAllRemoteAudioStreams(_ mute: Bool) -> Int32 { session.muteAllRemote(mute) }
 
-    /// Plays one user or not, kept until the user comes. Returns -2 for uid 0, and -5 for more than 1000 users before a call.
+    /// Plays one user or not, kept until the user comes. Returns -2 for uid 0, and -5 for more than 1000 users before a
+    /// call.
     @discardableResult
     open func muteRemoteAudioStream(_ uid: UInt, mute: Bool) -> Int32 { session.muteRemote(uid, mute) }
 
@@ -240,9 +245,12 @@ open class AgoraRtcEngineKit: NSObject, @unchecked Sendable {
     @discardableResult
     open func stopPreview() -> Int32 { session.refuse("stopPreview") { _ in .error_NotReady } }
 
-    /// No video is built: returns -4.
+    /// No video is built: returns -4, or 0 for nil, which takes away a canvas.
     @discardableResult
-    open func setupLocalVideo(_ local: AgoraRtcVideoCanvas!) -> Int32 { session.refuse("setupLocalVideo") }
+    open func setupLocalVideo(_ local: AgoraRtcVideoCanvas!) -> Int32 {
+        guard local != nil else { return session.act("setupLocalVideo") { _ in .error_NoError } }
+        return session.refuse("setupLocalVideo")
+    }
 
     /// No video is built: returns -4, or -2 without a canvas or for uid 0.
     @discardableResult
@@ -311,7 +319,8 @@ open class AgoraRtcEngineKit: NSObject, @unchecked Sendable {
         ""
     }
 
-    /// Not built: returns -2 for a form of the id, a rating outside 1...10 or more than 799 bytes, -3 when destroyed, else -4.
+    /// Not built: returns -2 for a form of the id, a rating outside 1...10 or more than 799 bytes, -3 when destroyed,
+    /// else -4.
     @discardableResult
     open func rate(_ callId: String!, rating: Int, description: String!) -> Int32 {
         session.refuseOpinion("rate", callId ?? "", rating: rating, description ?? "")
@@ -347,11 +356,13 @@ open class AgoraRtcEngineKit: NSObject, @unchecked Sendable {
         session.refuse("setParameters") { _ in Self.textRefusal(options) }
     }
 
-    /// Appends what happens to that file: a line per event, never a key. Returns -2 without a path, -1 when the file cannot be made.
+    /// Appends what happens to that file: a line per event, never a key. Returns -2 without a path, -1 when the file
+    /// cannot be made.
     @discardableResult
     open func setLogFile(_ filePath: String!) -> Int32 { session.setLogFile(filePath ?? "") }
 
-    /// Chooses the lines of the log: an or of `AgoraRtcLogFilter`s; default 0x0F, 0 for none. Returns -2 for other bits.
+    /// Chooses the lines of the log: an or of `AgoraRtcLogFilter`s; default 0x0F, 0 for none. Returns -2 for other
+    /// bits.
     @discardableResult
     open func setLogFilter(_ filter: UInt) -> Int32 {
         session.act("setLogFilter") { _ in session.log.setFilter(filter) ? .error_NoError : .error_InvalidArgument }
@@ -362,7 +373,8 @@ open class AgoraRtcEngineKit: NSObject, @unchecked Sendable {
 
     // MARK: - Blocks
 
-    /// Replaces `reportAudioVolumeIndicationOfSpeakers`; the elements are `AgoraRtcAudioVolumeInfo`s; nil brings the delegate back.
+    /// Replaces `reportAudioVolumeIndicationOfSpeakers`; the elements are `AgoraRtcAudioVolumeInfo`s; nil brings the
+    /// delegate back.
     open func audioVolumeIndicationBlock(_ block: (([Any]?, Int) -> Void)!) {
         session.callbacks[\.audioVolumeIndication] = block
     }

@@ -24,7 +24,7 @@ typedef enum __attribute__((enum_extensibility(open))) AgoraRtcErrorCode : long 
     AgoraRtc_Error_NotInitialized = 7,
     /// Not sent.
     AgoraRtc_Error_InvalidView = 8,
-    /// A device or a file may not be used.
+    /// A device or a file may not be used. Not sent yet.
     AgoraRtc_Error_NoPermission = 9,
     /// No answer came in time.
     AgoraRtc_Error_TimedOut = 10,
@@ -54,35 +54,35 @@ typedef enum __attribute__((enum_extensibility(open))) AgoraRtcErrorCode : long 
     AgoraRtc_Error_InvalidDynamicKey = 110,
     /// The codec's library cannot be used.
     AgoraRtc_Error_LoadMediaEngine = 1001,
-    /// No device could be started, or no media node be reached.
+    /// A device could not be started, or no media node be reached.
     AgoraRtc_Error_StartCall = 1002,
-    /// The video source cannot be opened.
+    /// The video source cannot be opened. Not sent yet.
     AgoraRtc_Error_StartCamera = 1003,
-    /// The video sink has refused.
+    /// The video sink has refused. Not sent yet.
     AgoraRtc_Error_StartVideoRender = 1004,
-    /// The audio device failed.
+    /// The audio device failed. Not sent yet.
     AgoraRtc_Error_Adm_GeneralError = 1005,
     /// Not sent.
     AgoraRtc_Error_Adm_JavaResource = 1006,
-    /// The audio device has another sample rate.
+    /// The audio device has another sample rate. Not sent yet.
     AgoraRtc_Error_Adm_SampleRate = 1007,
-    /// Playback cannot be prepared.
+    /// Playback cannot be prepared. Not sent yet.
     AgoraRtc_Error_Adm_InitPlayout = 1008,
     /// Playback cannot be started.
     AgoraRtc_Error_Adm_StartPlayout = 1009,
-    /// Playback cannot be stopped.
+    /// Playback cannot be stopped. Not sent yet.
     AgoraRtc_Error_Adm_StopPlayout = 1010,
-    /// Capture cannot be prepared.
+    /// Capture cannot be prepared. Not sent yet.
     AgoraRtc_Error_Adm_InitRecording = 1011,
     /// Capture cannot be started.
     AgoraRtc_Error_Adm_StartRecording = 1012,
-    /// Capture cannot be stopped.
+    /// Capture cannot be stopped. Not sent yet.
     AgoraRtc_Error_Adm_StopRecording = 1013,
     /// Playback failed during a call.
     AgoraRtc_Error_Adm_RuntimePlayoutError = 1015,
     /// Capture failed during a call.
     AgoraRtc_Error_Adm_RuntimeRecordingError = 1017,
-    /// Capture delivers nothing.
+    /// Capture delivers nothing. Not sent yet.
     AgoraRtc_Error_Adm_RecordAudioFailed = 1018,
     /// Not sent.
     AgoraRtc_Error_Adm_Init_Loopback = 1022,
@@ -112,15 +112,15 @@ typedef enum __attribute__((enum_extensibility(open))) AgoraRtcWarningCode : lon
     AgoraRtc_Warn_OpenChannelRejected = 107,
     /// A rate limit makes the client wait.
     AgoraRtc_Warn_RequestDeferred = 108,
-    /// Playback is late.
+    /// Playback is late. Not sent yet.
     AgoraRtc_Warn_Adm_RuntimePlayoutWarning = 1014,
-    /// Capture is late.
+    /// Capture is late. Not sent yet.
     AgoraRtc_Warn_Adm_RuntimeRecordingWarning = 1016,
-    /// Only digital silence has been captured for 10 s.
+    /// Only digital silence has been captured for 10 s. Not sent yet.
     AgoraRtc_Warn_Adm_RecordAudioSilence = 1019,
-    /// The clock of playback is off.
+    /// The clock of playback is off. Not sent yet.
     AgoraRtc_Warn_Adm_PlaybackMalfunction = 1020,
-    /// The clock of capture is off.
+    /// The clock of capture is off. Not sent yet.
     AgoraRtc_Warn_Adm_RecordMalfunction = 1021,
     /// Not sent.
     AgoraRtc_Warn_Adm_Interruption = 1025,

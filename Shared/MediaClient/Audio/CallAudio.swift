@@ -1,6 +1,7 @@
 internal import MediaEngineLogic
 
-/// The audio of a call between its devices and its packets. Used on the call's event loop; the devices' threads only reach the rings.
+/// The audio of a call between its devices and its packets. Used on the call's event loop; the devices' threads only
+/// reach the rings.
 final class CallAudio {
     /// Samples that wait in one direction at most: 170 ms.
     private static let ringCapacity = 8192

@@ -1,6 +1,7 @@
 internal import MediaEngineLogic
 
-/// Makes the RTP packets of what the user says. Sources: RFC 3550 section 5.1, RFC 6464, RFC 7587, RFC 8285 section 4.2.
+/// Makes the RTP packets of what the user says. Sources: RFC 3550 section 5.1, RFC 6464, RFC 7587, RFC 8285 section
+/// 4.2.
 struct OutgoingAudio {
     /// A packet before encryption.
     struct Packet {

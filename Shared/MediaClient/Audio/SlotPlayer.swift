@@ -14,8 +14,8 @@ struct SlotPlayer {
     private var addedBefore = 0
     /// Who is heard; nil when nobody is.
     private(set) var speaker: UInt32?
-    /// How much later the frame after those handed out will be played than the fastest packets could be: what is aimed at is less
-    /// where nothing silent can be left out.
+    /// How much later the frame after those handed out will be played than the fastest packets could be: what is aimed
+    /// at is less where nothing silent can be left out.
     private(set) var delay = MediaInterval.zero
 
     /// - Throws: ``MediaError/codecFailed``.

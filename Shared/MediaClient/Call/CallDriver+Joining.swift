@@ -44,7 +44,7 @@ extension CallDriver {
         let flags = flags
         attempt += 1
         let call = ControlCall.join(
-            configuration, uid: participation?.uid ?? configuration.uid, callID: callID, flags: flags,
+            configuration, uid: participation?.uid ?? configuration.uid, flags: flags,
             publicKey: pair.publicKey, avoid: avoid)
         self.call(call) { [self, attempt] result in
             guard attempt == self.attempt, isTrying else { return }
@@ -103,7 +103,7 @@ extension CallDriver {
         }
         guard phase == .joined, error.isAboutKey else { return end(error) }
         phase = .awaitingKey
-        tell(.keyExpired)
+        tell(error.reason == MediaRefusal.keyExpired.rawValue ? .keyExpired : .keyRefused(error))
     }
 
     /// Goes on over another path; that of before is closed.
@@ -118,7 +118,9 @@ extension CallDriver {
         }
         try audio?.incoming.setSlots(transport.slots)
         path?.close()
-        path = MediaPath(transport, keys: keys, name: callID, eventLoop: eventLoop) { [weak self] in self?.receive($0) }
+        path = MediaPath(transport, keys: keys, name: configuration.callID, eventLoop: eventLoop) { [weak self] in
+            self?.receive($0)
+        }
         pathSince = .now
         count(sent: path?.advance(now: .now) ?? 0)
     }
@@ -136,6 +138,8 @@ extension CallDriver {
             case .success(let json):
                 guard let copy = try? RosterCopy(json) else { return }
                 follow(roster?.replace(with: copy, isOtherNode: false) ?? [])
+                // Something was told meanwhile of which the copy does not know yet.
+                if roster?.isBehind == true { askRoster() }
             case .failure(let error):
                 guard error.reason == MediaRefusal.unknownParticipant.rawValue else { return }
                 perform(reconnect.participantGone(now: .now))

@@ -2,8 +2,8 @@ internal import MediaEngineLogic
 internal import NIOCore
 internal import SignalingProtocol
 
-/// One media call: its connection to a gateway, its path to a media node, its audio. Bound to its event loop, which drives it every
-/// 10 ms; not Sendable, so that the compiler keeps it there.
+/// One media call: its connection to a gateway, its path to a media node, its audio. Bound to its event loop, which
+/// drives it every 10 ms; not Sendable, so that the compiler keeps it there.
 final class CallDriver {
     /// How often the call looks at its devices and clocks.
     static let step = TimeAmount.milliseconds(10)
@@ -28,7 +28,6 @@ final class CallDriver {
 
     var configuration: MediaConfiguration
     let eventLoop: any EventLoop
-    let callID: String
     var phase = Phase.idle
     var reconnect = EngineReconnect<MediaNodeID>()
     var participation: Participation?
@@ -61,7 +60,6 @@ final class CallDriver {
         self.configuration = configuration
         self.eventLoop = eventLoop
         self.sink = sink
-        callID = Self.randomID()
         flags = configuration.isMuted ? .audioMuted : []
     }
 
@@ -154,10 +152,5 @@ final class CallDriver {
 
     func count(sent bytes: Int) {
         if bytes > 0 { statistics?.send(bytes: bytes) }
-    }
-
-    private static func randomID() -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: (0..<32).map { _ in digits[Int.random(in: 0..<16)] }, as: UTF8.self)
     }
 }

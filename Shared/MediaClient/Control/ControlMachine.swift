@@ -4,8 +4,8 @@ internal import SignalingWire
 
 /// The connection to a gateway for media calls: finding one, saying hello, calls and their answers, and beginning anew.
 ///
-/// Without I/O: events are passed to ``handle(_:now:)``, which returns the actions to perform, in order. Times are milliseconds of
-/// any clock that does not go backwards.
+/// Without I/O: events are passed to ``handle(_:now:)``, which returns the actions to perform, in order. Times are
+/// milliseconds of any clock that does not go backwards.
 struct ControlMachine {
     /// How long discovery, connecting and the hello may take, each.
     static let stepTime = ClientDuration.seconds(5)

@@ -43,17 +43,16 @@ struct ControlCall: Equatable {
 
     /// - Parameters:
     ///   - uid: the uid; that of before when the client comes back.
-    ///   - callID: the same for all joins of a call, so that the cluster knows them for one.
     ///   - publicKey: of this client, in base64.
     static func join(
-        _ configuration: MediaConfiguration, uid: UInt32, callID: String, flags: MediaFlags, publicKey: String,
+        _ configuration: MediaConfiguration, uid: UInt32, flags: MediaFlags, publicKey: String,
         avoid: [MediaNodeID]
     ) -> ControlCall {
         let muted = (flags.contains(.audioMuted) ? 1 : 0) + (flags.contains(.videoMuted) ? 2 : 0)
         let members = [
             JSONMember("channel", .string(configuration.channel)), JSONMember("uid", .number(String(uid))),
             JSONMember("key", .string(configuration.key)), JSONMember("info", .string(configuration.info)),
-            JSONMember("call", .string(callID)), number("enabled", flags.contains(.videoEnabled) ? 1 : 0),
+            JSONMember("call", .string(configuration.callID)), number("enabled", flags.contains(.videoEnabled) ? 1 : 0),
             number("muted", muted), JSONMember("avoid", .array(avoid.map { .string($0.rawValue) })),
         ]
         return ControlCall(function: .join, arguments: members + transport(publicKey))

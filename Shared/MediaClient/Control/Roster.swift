@@ -8,7 +8,8 @@ struct RosterMember: Equatable {
 
 /// The client's copy of a channel's users, kept up by numbered changes, and what the app is told of them.
 struct Roster: Equatable {
-    /// The most users that are known; the app is told nothing of more. A gateway that is none could fill the memory with them.
+    /// The most users that are known; the app is told nothing of more. A gateway that is none could fill the memory
+    /// with them.
     static let bound = 10_000
 
     /// What a change has led to.
@@ -17,14 +18,16 @@ struct Roster: Equatable {
         case events([MediaEvent])
         /// The change was known already.
         case old
-        /// Changes between are missing, as after each of the client's own: the whole roster has to be asked for. The app is to
-        /// be told of what it does not say: why a user is gone.
+        /// Changes between are missing, as after each of the client's own: the whole roster has to be asked for. The
+        /// app is to be told of what it does not say: why a user is gone.
         case gap([MediaEvent])
     }
 
     /// The client itself, of whose changes nothing is told.
     private let own: UInt32
     private(set) var n: Int64
+    /// The number of the latest change that was told, also after a gap.
+    private var latest: Int64
     private var flags: [UInt32: MediaFlags]
     /// The uids, oldest first.
     private var order: [UInt32]
@@ -32,6 +35,7 @@ struct Roster: Equatable {
     init(_ copy: RosterCopy, own: UInt32) {
         self.own = own
         n = copy.n
+        latest = copy.n
         let others = copy.members.filter { $0.uid != own }
         flags = Dictionary(others.map { ($0.uid, $0.flags) }, uniquingKeysWith: { $1 })
         var seen: Set<UInt32> = []
@@ -47,9 +51,13 @@ struct Roster: Equatable {
     /// Tells of all who are there, as if they had just come.
     var arrivals: [MediaEvent] { others.map(Self.arrival) }
 
+    /// Whether a change was told that is not part of this copy.
+    var isBehind: Bool { latest > n }
+
     /// A user has joined, or its flags have changed.
     mutating func changed(_ member: RosterMember, n: Int64) -> Outcome {
         guard n > self.n else { return .old }
+        latest = max(latest, n)
         guard n == self.n + 1 else { return .gap([]) }
         self.n = n
         return .events(put(member))
@@ -58,6 +66,7 @@ struct Roster: Equatable {
     /// A user has left.
     mutating func left(uid: UInt32, _ reason: MediaLeaveReason, n: Int64) -> Outcome {
         guard n > self.n else { return .old }
+        latest = max(latest, n)
         guard n == self.n + 1 else { return .gap(remove(uid, reason)) }
         self.n = n
         return .events(remove(uid, reason))
@@ -69,6 +78,7 @@ struct Roster: Equatable {
         // Changes that came while the copy was on its way are newer than it.
         guard isOtherNode || copy.n >= n else { return [] }
         n = copy.n
+        latest = isOtherNode ? n : max(latest, n)
         let there = Set(copy.members.map(\.uid))
         let gone = order.filter { !there.contains($0) }.flatMap { remove($0, .dropped) }
         return gone + copy.members.flatMap { put($0) }

@@ -4,8 +4,8 @@
 public protocol AudioCapture: AnyObject, Sendable {
     /// Begins to deliver samples: 48 kHz, mono, any number at a time, at the pace at which they are recorded.
     ///
-    /// - Parameter deliver: takes samples; called by one thread at a time, never waits. What comes faster than it is sent, or
-    ///   after `stop`, is left out.
+    /// - Parameter deliver: takes samples; called by one thread at a time, never waits. What comes faster than it is
+    ///   sent, or after `stop`, is left out.
     /// - Throws: when the device cannot be used; what it says is told to the app.
     func start(_ deliver: @escaping @Sendable (UnsafeBufferPointer<Int16>) -> Void) throws
 

@@ -15,7 +15,8 @@ final class MediaPath {
 
     /// Checks are sent this often until the node has answered.
     static let firstChecks: MediaInterval = .milliseconds(100)
-    /// And later when nothing has come for so long: a client that is silent and hears nobody must know that the node is there.
+    /// And later when nothing has come for so long: a client that is silent and hears nobody must know that the node is
+    /// there.
     static let quiet: MediaInterval = .milliseconds(300)
     /// And anyhow, so that the node keeps sending (`Docs/media.md`).
     static let keepAlive: MediaInterval = .milliseconds(2500)

@@ -2,8 +2,8 @@ internal import CMedia
 internal import Crypto
 internal import MediaEngineLogic
 
-/// The connectivity checks of a media client: the controlling side, with one pair of addresses, towards an ICE-lite node. Sources:
-/// RFC 8445, RFC 8489.
+/// The connectivity checks of a media client: the controlling side, with one pair of addresses, towards an ICE-lite
+/// node. Sources: RFC 8445, RFC 8489.
 struct PathChecks {
     /// The most checks that wait for an answer; one more pushes out the oldest.
     static let waitingBound = 20

@@ -1,8 +1,8 @@
 internal import CMedia
 internal import MediaEngineLogic
 
-/// The reports between a client and its node: what the client sends and has received, once a second, and what the node says of it.
-/// Source: RFC 3550 section 6.4.
+/// The reports between a client and its node: what the client sends and has received, once a second, and what the node
+/// says of it. Source: RFC 3550 section 6.4.
 struct PathReports {
     /// Between two reports of ours.
     static let interval: MediaInterval = .seconds(1)

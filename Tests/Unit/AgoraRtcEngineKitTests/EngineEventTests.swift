@@ -75,6 +75,16 @@ import Testing
         #expect(told == ["warning 104"])
     }
 
+    @Test func whatIsTriedAgainIsAWarningWhateverRefusedIt() async {
+        script.join()
+        for code in [12, 10, 1, 103] {
+            script.happens(.warning(MediaError(code: code, reason: "a", message: "b")))
+        }
+        await script.settle()
+        let told = app.told.lines.filter { $0.hasPrefix("warning") }
+        #expect(told == ["warning 108", "warning 104", "warning 105", "warning 103"])
+    }
+
     @Test func keys() async {
         let wrong = MediaError(code: 110, reason: "wrong_key", message: "m")
         let often = MediaError(code: 12, reason: "rate_limited", message: "m")
@@ -85,6 +95,19 @@ import Testing
     @Test func devices() async {
         let told = await told(.deviceFailed(.capture, "x"), .deviceFailed(.playback, "x"))
         #expect(told == ["error 1017", "error 1015"])
+    }
+
+    @Test(arguments: [(MediaDevice.capture, "error 1012"), (.playback, "error 1009")])
+    func aDeviceThatCannotStartEndsTheAttempt(_ device: MediaDevice, _ byStep: String) async {
+        script.engine.joinChannel(byKey: nil, channelName: "tea", info: nil, uid: 0) { _, _, _ in
+            Issue.record("joined")
+        }
+        script.happens(.deviceFailed(device, "x"), .joined(uid: 7))
+        await script.settle()
+        #expect(app.told.lines == ["loaded", byStep, "error 1002"])
+        #expect(script.engine.joinChannel(byKey: nil, channelName: "tea", info: nil, uid: 0, joinSuccess: nil) == -17)
+        #expect(script.engine.leaveChannel(nil) == 0)
+        #expect(script.engine.joinChannel(byKey: nil, channelName: "tea", info: nil, uid: 0, joinSuccess: nil) == 0)
     }
 
     @Test func anErrorEndsTheCallAndWaitsForLeaving() async {

@@ -30,7 +30,7 @@ import Testing
         Refusal("startPreview", -3) { $0.startPreview() },
         Refusal("stopPreview", -3) { $0.stopPreview() },
         Refusal("setupLocalVideo", -4) { $0.setupLocalVideo(AgoraRtcVideoCanvas()) },
-        Refusal("setupLocalVideo nil", -4) { $0.setupLocalVideo(nil) },
+        Refusal("setupLocalVideo nil", 0) { $0.setupLocalVideo(nil) },
         Refusal("setupRemoteVideo nil", -2) { $0.setupRemoteVideo(nil) },
         Refusal("setupRemoteVideo uid 0", -2) { $0.setupRemoteVideo(AgoraRtcVideoCanvas()) },
         Refusal("setupRemoteVideo", -4) {

@@ -42,6 +42,22 @@ import Testing
         #expect(roster.n == 10)
     }
 
+    /// Otherwise who has left while the roster was on its way would be back for good.
+    @Test func aCopyThatIsOlderThanWhatWasToldIsBehind() {
+        var roster = roster((5, []))
+        #expect(roster.left(uid: 5, .quit, n: 12) == .gap([.userLeft(uid: 5, .quit)]))
+        #expect(roster.isBehind)
+        let members = [RosterMember(uid: 5, flags: [])]
+        #expect(
+            roster.replace(with: RosterCopy(n: 11, members: members), isOtherNode: false)
+                == [.userJoined(MediaUser(uid: 5))])
+        #expect(roster.isBehind)
+        #expect(
+            roster.replace(with: RosterCopy(n: 12, members: []), isOtherNode: false)
+                == [.userLeft(uid: 5, .dropped)])
+        #expect(!roster.isBehind)
+    }
+
     @Test func aWholeRosterTellsOnlyOfDifferences() {
         var roster = roster((5, []), (6, []), (7, .audioMuted))
         let copy = RosterCopy(

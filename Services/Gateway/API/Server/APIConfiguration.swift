@@ -25,7 +25,8 @@ package struct APIConfiguration: Sendable, Equatable {
                 "GATEWAY_API_CONNECTIONS", default: 1000, in: 1...1_000_000, "connections to the server API at most"),
             addressConnectionBound: environment.int(
                 "GATEWAY_API_ADDRESS_CONNECTIONS", default: 250, in: 1...1_000_000,
-                "connections to the server API at most from one address, unless HELIOGRAPH_GATEWAY_ADDRESS_EXEMPT lists it"
+                "connections to the server API at most from one address, unless HELIOGRAPH_GATEWAY_ADDRESS_EXEMPT "
+                    + "lists it"
             ),
             servesPages: environment.bool(
                 "GATEWAY_API_PAGES", default: false,

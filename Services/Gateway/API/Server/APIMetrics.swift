@@ -2,7 +2,7 @@ internal import ServiceMetrics
 
 /// What the server API counts. All of it is declared with ``shared``, so that everything is shown from the start.
 struct APIMetrics: Sendable {
-    /// Those of this process.
+    /// The metrics of this process.
     static let shared = APIMetrics()
 
     let requests = Counter("heliograph_gateway_api_requests_total", "Requests of the server API.")
@@ -18,7 +18,8 @@ struct APIMetrics: Sendable {
     let connections = Gauge("heliograph_gateway_api_connections", "Connections to the server API that are open.")
     let turnedAway = Counter(
         "heliograph_gateway_api_connections_refused_total",
-        "Connections to the server API that were closed at once, for want of a place or because their address had its number."
+        "Connections to the server API that were closed at once, for want of a place or because their address had its "
+            + "number."
     )
     let evicted = Counter(
         "heliograph_gateway_api_connections_evicted_total",

@@ -6,36 +6,46 @@ internal import ServiceLifecycle
 
 /// The listener of the server API: HTTP/1.1, on a port of its own.
 package struct APIService: Service {
+    /// What the API needs of its gateway.
+    package struct Gateway: Sendable {
+        let addressKey: @Sendable (SocketAddress) -> String?
+        let discovery: @Sendable (String) async -> DiscoveryAnswer
+        let metrics: @Sendable () async -> String
+        let shards: @Sendable () async throws -> [APIShard]
+
+        /// - Parameters:
+        ///   - addressKey: under what an address' connections are counted; nil for addresses without a bound.
+        ///   - discovery: answers `/getaddr` for the playground, given the request's target.
+        ///   - metrics: the metrics of this process, in Prometheus' text format.
+        ///   - shards: waits until the gateway's event loops can be used, and returns them; at least one.
+        package init(
+            addressKey: @escaping @Sendable (SocketAddress) -> String?,
+            discovery: @escaping @Sendable (String) async -> DiscoveryAnswer,
+            metrics: @escaping @Sendable () async -> String,
+            shards: @escaping @Sendable () async throws -> [APIShard]
+        ) {
+            self.addressKey = addressKey
+            self.discovery = discovery
+            self.metrics = metrics
+            self.shards = shards
+        }
+    }
+
     private let configuration: APIConfiguration
-    private let shards: @Sendable () async throws -> [APIShard]
-    private let discovery: @Sendable (String) async -> DiscoveryAnswer
-    private let metrics: @Sendable () async -> String
+    private let gateway: Gateway
     private let connections: APIConnections
     private let group: any EventLoopGroup
     private let logger: Logger
 
-    /// - Parameters:
-    ///   - group: where connections are served.
-    ///   - discovery: answers `/getaddr` for the playground, given the request's target.
-    ///   - addressKey: under what an address' connections are counted; nil for addresses without a bound.
-    ///   - metrics: the metrics of this process, in Prometheus' text format.
-    ///   - shards: waits until the gateway's event loops can be used, and returns them; at least one.
-    package init(
-        configuration: APIConfiguration, group: any EventLoopGroup, logger: Logger,
-        addressKey: @escaping @Sendable (SocketAddress) -> String?,
-        discovery: @escaping @Sendable (String) async -> DiscoveryAnswer,
-        metrics: @escaping @Sendable () async -> String,
-        shards: @escaping @Sendable () async throws -> [APIShard]
-    ) {
+    /// - Parameter group: where connections are served.
+    package init(configuration: APIConfiguration, group: any EventLoopGroup, logger: Logger, gateway: Gateway) {
         self.configuration = configuration
         self.group = group
         self.logger = logger
-        self.discovery = discovery
-        self.metrics = metrics
+        self.gateway = gateway
         connections = APIConnections(
             bound: configuration.connectionBound, addressBound: configuration.addressConnectionBound,
-            addressKey: addressKey)
-        self.shards = shards
+            addressKey: gateway.addressKey)
         _ = APIMetrics.shared
     }
 
@@ -44,16 +54,16 @@ package struct APIService: Service {
     package func run() async throws {
         let shards: [APIShard]
         do {
-            shards = try await cancelWhenGracefulShutdown(self.shards)
+            shards = try await cancelWhenGracefulShutdown(gateway.shards)
         } catch is CancellationError {
             return
         }
         // Its own messages are about single requests, which are nobody's concern.
         var quiet = logger
         quiet.logLevel = .warning
-        let api = APIResponder(shards: APIShards(shards), connections: connections, metrics: metrics)
+        let api = APIResponder(shards: APIShards(shards), connections: connections, metrics: gateway.metrics)
         guard configuration.servesPages else { return try await serve(api, quiet) }
-        try await serve(PageResponder(api: api, discovery: discovery), quiet)
+        try await serve(PageResponder(api: api, discovery: gateway.discovery), quiet)
     }
 
     private func serve<Responder: HTTPResponder>(_ responder: Responder, _ quiet: Logger) async throws
