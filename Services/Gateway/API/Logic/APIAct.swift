@@ -1,7 +1,7 @@
 package import SignalingProtocol
 
-/// A request of the server API whose arguments are all within their bounds. The acts are grouped as their operations are:
-/// each group has a file of rows and checks in `Operations`, and one of the performer.
+/// A request of the server API whose arguments are all within their bounds. The acts are grouped as their operations
+/// are: each group has a file of rows and checks in `Operations`, and one of the performer.
 package enum APIAct: Equatable, Sendable {
     case cluster(Cluster)
     case lists(Lists)

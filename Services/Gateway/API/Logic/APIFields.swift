@@ -1,7 +1,8 @@
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Reads the members of a JSON object in a request. What is wrong is reported with the member's place and what is allowed.
+/// Reads the members of a JSON object in a request. What is wrong is reported with the member's place and what is
+/// allowed.
 struct APIFields {
     private let members: [JSONMember]
     /// The place of the object with a dot at its end; empty for the body itself.

@@ -31,7 +31,8 @@ enum APINames {
         return channel
     }
 
-    /// A channel, which need not exist yet, in which a server may speak: what is said in a special channel is the system's.
+    /// A channel, which need not exist yet, in which a server may speak: what is said in a special channel is the
+    /// system's.
     static func newChannel(_ text: String, at place: String = "channel") throws(APIProblem) -> ChannelName {
         let name = try ordinaryChannel(text, at: place)
         guard (try? ChannelName(new: text)) != nil else { throw APIProblem.invalid(place, noDots) }

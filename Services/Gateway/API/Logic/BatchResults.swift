@@ -19,7 +19,8 @@ package struct BatchResults: Equatable, Sendable {
 
     package var count: Int { results.count }
 
-    /// The messages that are still to be sent: those without a result, and those that have failed but may succeed later.
+    /// The messages that are still to be sent: those without a result, and those that have failed but may succeed
+    /// later.
     package var open: [Int] { results.indices.filter { results[$0].map(Self.mayBeTriedAgain) ?? true } }
 
     /// Whether any is.

@@ -26,8 +26,8 @@ package struct IdempotentRequest: Equatable, Sendable {
         digest = ContentDigest.sha256.text(of: request)
     }
 
-    /// The id of the request's command to the cluster: a repetition within a minute is recognised even when the first answer
-    /// was lost.
+    /// The id of the request's command to the cluster: a repetition within a minute is recognised even when the first
+    /// answer was lost.
     /// - Parameter index: which of the request's messages.
     package func command(_ index: Int) -> CommandID { CommandID("api-\(key)-\(digest.prefix(24))-\(tail)-\(index)") }
 

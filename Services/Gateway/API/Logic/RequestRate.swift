@@ -1,7 +1,7 @@
 /// The rate of a key's requests at one gateway process: as many at once as it may make in a second.
 ///
-/// A batch may exceed what is left, and then the next requests wait for longer: a batch that is larger than the rate could
-/// never be sent otherwise.
+/// A batch may exceed what is left, and then the next requests wait for longer: a batch that is larger than the rate
+/// could never be sent otherwise.
 package struct RequestRate: Sendable {
     /// What a key has left.
     package struct State: Equatable, Sendable {
@@ -37,8 +37,8 @@ package struct RequestRate: Sendable {
         return true
     }
 
-    /// Takes what a batch costs beyond its first request, which was taken when its head came. Only one batch leaves a debt: what
-    /// came meanwhile must wait until that is paid.
+    /// Takes what a batch costs beyond its first request, which was taken when its head came. Only one batch leaves a
+    /// debt: what came meanwhile must wait until that is paid.
     /// - Returns: false when it must wait.
     package mutating func takeBatch(_ cost: Int, now: Double) -> Bool {
         refill(now)

@@ -5,18 +5,18 @@ internal import SignalingTokens
 
 /// The keys and apps that requests name, as presence knows them, cached for ``freshness``.
 ///
-/// A revoked key ends at the latest ``freshness``, plus the second for which presence caches it, after it was revoked; plus 5 s
-/// where a presence process has lost PostgreSQL. When presence does not answer, an older entry is not used: a request then
-/// fails rather than use a key that may be revoked.
+/// A revoked key ends at the latest ``freshness``, plus the second for which presence caches it, after it was revoked;
+/// plus 5 s where a presence process has lost PostgreSQL. When presence does not answer, an older entry is not used: a
+/// request then fails rather than use a key that may be revoked.
 actor APIDirectory {
     /// How long an answer of presence is used.
     static let freshness = Duration.seconds(5)
     /// The largest number of keys or apps that are cached; of those in use there are fewer.
     private static let bound = 4096
-    /// Unknown ids of keys or apps per second about which presence is asked at most: most of more would be invented. Those that
-    /// were found before are always asked about, so that inventing ids keeps no valid key out.
+    /// Lookups of unknown keys or apps per second. More than this are probably guesses, and are answered without asking
+    /// presence. Ids that were found before are always looked up, so that guesses keep no valid key out.
     private static let questionsPerSecond = 200
-    /// Those of one address.
+    /// Lookups of unknown keys or apps that one address may cause per second.
     private static let questionsPerSecondOfAddress = 20
 
     private struct Entry<Value: Sendable> {
@@ -25,8 +25,8 @@ actor APIDirectory {
         let askedAt: ContinuousClock.Instant
     }
 
-    /// A question that presence has not answered yet. An answer counts as old as its question: a key may be revoked while a
-    /// slow answer is on its way.
+    /// A question that presence has not answered yet. An answer counts as old as its question: a key may be revoked
+    /// while a slow answer is on its way.
     private struct Question<Value: Sendable> {
         let askedAt: ContinuousClock.Instant
         let answer: Task<Result<Value, SignalingError>, Never>
@@ -77,7 +77,8 @@ actor APIDirectory {
     }
 
     /// Takes a batch from the key's rate.
-    /// - Throws: ``APIProblem`` with ``APIErrorCode/rateLimited`` while an earlier batch has taken more than the key had.
+    /// - Throws: ``APIProblem`` with ``APIErrorCode/rateLimited`` while an earlier batch has taken more than the key
+    ///   had.
     func takeBatch(_ cost: Int, of key: APIKey) throws(APIProblem) -> RequestRate.State {
         let (isAllowed, state) = withRate(of: key) { rate in
             let isAllowed = rate.takeBatch(cost, now: now)
@@ -178,8 +179,8 @@ actor APIDirectory {
 
     private static func isFresh(_ time: ContinuousClock.Instant) -> Bool { time.duration(to: .now) < freshness }
 
-    /// An address takes from its own share first, so that one that invents ids keeps others' keys out of a gateway that has just
-    /// started for a moment only.
+    /// An address takes from its own share first, so that one that invents ids keeps others' keys out of a gateway that
+    /// has just started for a moment only.
     private func takeQuestion(for address: String?) throws(APIProblem) {
         guard mayAsk(address), questions.take(now: now) else {
             var problem = APIProblem(.rateLimited, "too many unknown keys and apps are looked up; try again")
@@ -191,7 +192,7 @@ actor APIDirectory {
     private func mayAsk(_ address: String?) -> Bool {
         guard let address else { return true }
         if questionsOfAddresses.count >= Self.bound {
-            // Those that have their whole share again need not be known.
+            // An address that has its whole share again need not be known.
             questionsOfAddresses = questionsOfAddresses.filter { entry in
                 var rate = entry.value
                 return rate.state(now: now).remaining < Self.questionsPerSecondOfAddress

@@ -2,7 +2,7 @@ internal import ServiceMetrics
 
 /// What the server API counts. All of it is declared with ``shared``, so that everything is shown from the start.
 struct APIMetrics: Sendable {
-    /// Those of this process.
+    /// The metrics of this process.
     static let shared = APIMetrics()
 
     let requests = Counter("heliograph_gateway_api_requests_total", "Requests of the server API.")

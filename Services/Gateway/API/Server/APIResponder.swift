@@ -7,11 +7,11 @@ internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Answers the HTTP requests of the server API: finds the operation, checks the key, the key's rate and the arguments, and
-/// performs the act.
+/// Answers the HTTP requests of the server API: finds the operation, checks the key, the key's rate and the arguments,
+/// and performs the act.
 struct APIResponder: HTTPResponder {
-    /// How long a request's body may take to arrive. Reads with a pause of less than the idle time would otherwise hold a
-    /// connection for ever, without a key.
+    /// How long a request's body may take to arrive. Reads with a pause of less than the idle time would otherwise hold
+    /// a connection for ever, without a key.
     private static let bodyPatience = TimeAmount.seconds(30)
     /// How long a client may still send after it was told that its body is too large.
     private static let farewell = TimeAmount.seconds(5)

@@ -3,8 +3,8 @@ internal import GatewayAPILogic
 internal import ServiceMetrics
 internal import Synchronization
 
-/// How many acts of one key are under way in this process: the others wait for their turn, so that no key has the cluster to itself,
-/// however many connections it has.
+/// How many acts of one key are under way in this process: the others wait for their turn, so that no key has the
+/// cluster to itself, however many connections it has.
 final class ActPlaces: Sendable {
     /// Acts of a key under way at most.
     static let bound = 16

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The bytes of memory that bodies of requests in progress may take.
 final class BodyBudget: Sendable {
-    /// Those of all keys of this process, and those of one key.
+    /// Bytes of all keys of this process, and of one key.
     static let bound = 64 << 20
     static let keyBound = 16 << 20
 
@@ -31,8 +31,8 @@ final class BodyBudget: Sendable {
     }
 
     /// Sets bytes aside for a body that is about to be read.
-    /// - Throws: ``APIProblem``: ``APIErrorCode/rateLimited`` when the key has its share, ``APIErrorCode/unavailable`` when the
-    ///   process has.
+    /// - Throws: ``APIProblem``: ``APIErrorCode/rateLimited`` when the key has its share, ``APIErrorCode/unavailable``
+    ///   when the process has.
     func take(_ size: Int, of key: String) throws(APIProblem) -> Share {
         let problem = bytes.withLock { bytes -> APIProblem? in
             guard bytes.ofKeys[key, default: 0] + size <= Self.keyBound else {

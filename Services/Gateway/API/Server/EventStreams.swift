@@ -8,8 +8,8 @@ internal import ServiceMetrics
 internal import SignalingProtocol
 internal import Synchronization
 
-/// The open streams of events. Each reads the logs of the app's special channels itself, one page at a time, so that nothing
-/// is buffered: what a slow reader has not read is in Redis, as long as the logs have it.
+/// The open streams of events. Each reads the logs of the app's special channels itself, one page at a time, so that
+/// nothing is buffered: what a slow reader has not read is in Redis, as long as the logs have it.
 final class EventStreams: Sendable {
     /// Streams of this process at most.
     static let bound = 200
@@ -150,7 +150,8 @@ final class EventStreams: Sendable {
 
 /// One stream of an app's events.
 struct EventStream: Sendable {
-    /// How long events are announced after a stream has asked for them: as long as logs have them for clients that resume.
+    /// How long events are announced after a stream has asked for them: as long as logs have them for clients that
+    /// resume.
     private static let life = Duration.seconds(3600)
 
     let shard: APIShard

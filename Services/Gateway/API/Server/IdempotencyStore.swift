@@ -46,8 +46,8 @@ struct IdempotencyStore: Sendable {
         throw APIProblem(SignalingError.unreadableAnswer)
     }
 
-    /// Keeps the answer of a request that was begun. Where that fails, the repetition is refused for 30 s and carried out
-    /// again afterwards.
+    /// Keeps the answer of a request that was begun. Where that fails, the repetition is refused for 30 s and carried
+    /// out again afterwards.
     /// - Parameter isOpen: whether a part of it has failed and may be tried again.
     func answered(_ request: IdempotentRequest, _ answer: APIAnswer, isOpen: Bool) async {
         _ = try? await call(

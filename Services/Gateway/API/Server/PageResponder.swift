@@ -5,8 +5,8 @@ internal import HummingbirdCore
 internal import NIOCore
 internal import SignalingTokens
 
-/// Serves the console and the playground beside the server API, and discovery, which the playground's client asks at its own
-/// origin.
+/// Serves the console and the playground beside the server API, and discovery, which the playground's client asks at
+/// its own origin.
 struct PageResponder: HTTPResponder {
     typealias Context = APIResponder.Context
 
@@ -90,8 +90,8 @@ extension PageResponder.Entry {
         self.headers = headers
     }
 
-    /// Scripts and styles are files of this origin only. The console talks to this origin; the playground also opens WebSockets
-    /// to gateways, whose addresses are known only once it asks discovery.
+    /// Scripts and styles are files of this origin only. The console talks to this origin; the playground also opens
+    /// WebSockets to gateways, whose addresses are known only once it asks discovery.
     private static func policy(of page: PageFile.Page) -> String {
         let connections =
             switch page {
