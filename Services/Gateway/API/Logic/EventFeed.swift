@@ -76,8 +76,8 @@ package struct EventFeed: Sendable {
         self.since = since
     }
 
-    /// What to send when events have been announced since a time: what was before that, and after the position, was not
-    /// announced.
+    /// What to send when events have been announced only since a time: a gap, where the position is earlier, because
+    /// nobody announced the events between the two.
     package mutating func announced(since time: AnnouncedSince) -> String {
         defer { since = time }
         guard time != since, time.users > position.users.id || time.channels > position.channels.id else { return "" }
@@ -117,8 +117,9 @@ package struct EventFeed: Sendable {
     /// A log never expires before its last event is this old, in microseconds.
     private static let leastLogLife: Int64 = 1800 * 1_000_000
 
-    /// Up to where a page was read; after the last one, that all has been read since announcements began. Of a log that
-    /// has expired nothing is left: it ends where its channel does, so that the gap is told once.
+    /// The position after a page. After the last page it is not earlier than the time since which events are announced,
+    /// because everything since then has been read. A log that has expired has no events left: its position is then the
+    /// latest one of its channel, so that the gap is told only once.
     private static func end(of page: ChannelLogPage, after position: ChannelPosition, since: Int64) -> ChannelPosition {
         if page.more { return page.through }
         let last = page.complete || !page.events.isEmpty ? page.through : page.latest

@@ -15,7 +15,7 @@ package struct HistoryPage: Equatable, Sendable {
     package private(set) var position: ChannelPosition
     /// The events so far, ascending.
     package private(set) var events: [ChannelEvent] = []
-    /// Whether no event after the position where the page began is missing, as those are which the log has dropped.
+    /// Whether the page has no gap. There is one when the log no longer has the events right after the start position.
     package private(set) var isComplete = true
     /// Whether the log may have further events after the page.
     package private(set) var hasNext = true

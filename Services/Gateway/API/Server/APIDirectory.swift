@@ -14,9 +14,9 @@ actor APIDirectory {
     /// The largest number of keys or apps that are cached; of those in use there are fewer.
     private static let bound = 4096
     /// Lookups of unknown keys or apps per second. More than this are probably guesses, and are answered without asking
-    /// presence. Ids that were found before are always asked about, so that guesses keep no valid key out.
+    /// presence. Ids that were found before are always looked up, so that guesses keep no valid key out.
     private static let questionsPerSecond = 200
-    /// Lookups of unknown keys or apps per second that one address causes.
+    /// Lookups of unknown keys or apps that one address may cause per second.
     private static let questionsPerSecondOfAddress = 20
 
     private struct Entry<Value: Sendable> {
@@ -192,7 +192,7 @@ actor APIDirectory {
     private func mayAsk(_ address: String?) -> Bool {
         guard let address else { return true }
         if questionsOfAddresses.count >= Self.bound {
-            // Those that have their whole share again need not be known.
+            // An address that has its whole share again need not be known.
             questionsOfAddresses = questionsOfAddresses.filter { entry in
                 var rate = entry.value
                 return rate.state(now: now).remaining < Self.questionsPerSecondOfAddress

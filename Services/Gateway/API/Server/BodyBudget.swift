@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The bytes of memory that bodies of requests in progress may take.
 final class BodyBudget: Sendable {
-    /// The bytes of all keys of this process.
+    /// Bytes of all keys of this process, and of one key.
     static let bound = 64 << 20
     /// The bytes of one key.
     static let keyBound = 16 << 20

@@ -43,9 +43,9 @@ extension APIAct {
 
 /// Which login tokens of a user are to be revoked.
 package enum RevokedRange: Equatable, Sendable {
-    /// This one, and those that end before it.
+    /// This token, and those that end before it.
     case token(String)
-    /// Those that were made until now for so many seconds at most.
+    /// Tokens that were made until now for so many seconds at most.
     case made(seconds: Int)
 }
 
