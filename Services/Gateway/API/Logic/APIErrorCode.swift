@@ -53,18 +53,18 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
         case .notFound: "There is no such path, app, attribute, ban or call."
         case .methodNotAllowed: "The path exists, but not with this method; the header `Allow` lists those that it has."
         case .conflict:
-            "Something else holds at present: another value than expected, a call that is pending between the two in the "
-                + "channel, or a request in progress with the same idempotency key."
+            "Something else holds at present: another value than expected, a call that is pending between the two in "
+                + "the channel, or a request in progress with the same idempotency key."
         case .keyReused: "The idempotency key was used for another request in the last hour; use a new one."
         case .bodyTooLarge: "The body is larger than it may be: 1 MiB of a batch or broadcast, 128 KiB of all others."
         case .unsupportedMediaType: "A body must be sent as `Content-Type: application/json`."
         case .rateLimited:
-            "The key or the channel has had its requests of this second, or the key has as many in progress as it may; try "
-                + "again after the seconds of `Retry-After`."
+            "The key or the channel has had its requests of this second, or the key has as many in progress as it may; "
+                + "try again after the seconds of `Retry-After`."
         case .mailboxFull: "As many messages wait for the receiver as may; they must be read first."
         case .tooManyAttributes:
-            "The owner has as many attributes, or as many bytes of them, as it may; or as many users of the app have some "
-                + "as may."
+            "The owner has as many attributes, or as many bytes of them, as it may; or as many users of the app have "
+                + "some as may."
         case .tooManyBans: "The app has as many bans and revocations as it may: `bound` says how many."
         case .tooManyCalls:
             "A user has as many calls as it may, or it or the app as many to telephones, at once or in this minute."
