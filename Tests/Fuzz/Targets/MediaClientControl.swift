@@ -136,7 +136,10 @@ struct MediaClientControl {
         case .events(let events):
             holds(roster.n > before, "numbers rise")
             follow(events)
-        case .gap, .old, nil: holds(roster.n == before, "what is not taken changes nothing")
+        case .gap(let events):
+            holds(roster.n == before && roster.isBehind, "after a gap the whole roster is asked for")
+            follow(events)
+        case .old, nil: holds(roster.n == before, "what is not taken changes nothing")
         }
     }
 
