@@ -39,14 +39,20 @@ struct SlotPlayer {
             let stretched = stretcher.stretch(decoded, to: length.samples)
             // Nearly always: nothing is to be copied.
             if pending.isEmpty, stretched.count == Self.frame {
-                delay = (buffer.delay(at: now) ?? .zero) + .samples(AudioPacket.samples)
+                note(decoded: Self.frame, now: now)
                 return stretched
             }
             pending += stretched
         }
-        delay = (buffer.delay(at: now) ?? .zero) + .samples(Int64(pending.count))
+        note(decoded: pending.count, now: now)
         defer { pending.removeFirst(Self.frame) }
         return Array(pending[..<Self.frame])
+    }
+
+    /// Notes how long what is played now has waited: in the buffer, which a clock that stands still makes negative, and
+    /// decoded.
+    private mutating func note(decoded: Int, now: MediaInstant) {
+        delay = max(buffer.delay(at: now) ?? .zero, .zero) + .samples(Int64(decoded))
     }
 
     /// The delay of what is played next, in samples.
