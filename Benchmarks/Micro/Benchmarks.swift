@@ -190,7 +190,7 @@ private final class Feeds {
     private var feed = ChannelFeed()
     private var messages = Messages()
     private var rates: SessionRates
-    private let message = ClientCall.Act.sendChannelMessage(Benchmark.channel, body: "hello", force: false)
+    private let message = ClientCall.Act.message(.toChannel(Benchmark.channel, body: "hello", force: false))
     private var event = Benchmark.event
     /// Nanoseconds of the local clock.
     private var now: Int64 = 0

@@ -13,14 +13,50 @@ package struct ClientCall: Equatable, Sendable {
     /// Bytes of a message id; longer ones are ignored.
     package static let messageIDBytes = 64
 
-    /// What a client can ask for.
+    /// What a client can ask for, in groups by who does it.
     package enum Act: Equatable, Sendable {
+        /// The gateway's session does it, in several steps.
+        case session(SessionAct)
+        /// A message to a user or a channel.
+        case message(MessageAct)
+        /// A service does it, and its reply is the answer.
+        case service(ServiceAct)
+    }
+
+    /// What a session does in steps of its own.
+    package enum SessionAct: Equatable, Sendable {
         /// `user_getmsg`: entries up to this version were processed; give at most `limit` more.
         case pollMailbox(verClear: Int64, limit: Int)
-        /// `user_sendmsg`: the entry waits for so many seconds.
-        case sendMessage(to: Account, seconds: Int, content: String)
         /// `user_logout`.
         case logOut
+        /// `channel_join`.
+        case join(ChannelName)
+        /// `channel_leave`.
+        case leave(ChannelName)
+    }
+
+    /// A message.
+    package enum MessageAct: Equatable, Sendable {
+        /// `user_sendmsg`: the entry waits for so many seconds.
+        case toUser(Account, seconds: Int, content: String)
+        /// `channel_sendmsg`; `force` needs no membership.
+        case toChannel(ChannelName, body: String, force: Bool)
+    }
+
+    /// What a service does.
+    package enum ServiceAct: Equatable, Sendable {
+        /// Concerns a user.
+        case presence(PresenceAct)
+        /// Asks about the members of a channel.
+        case member(MemberAct)
+        /// `channel_set_attr`, `channel_del_attr`, `channel_clear_attr`.
+        case changeAttributes(ChannelName, AttributeChange)
+        /// `voip_invite` and its like.
+        case call(CallVerb, ChannelName, peer: Account, extra: String)
+    }
+
+    /// What concerns a user.
+    package enum PresenceAct: Equatable, Sendable {
         /// `user_query_user_status`.
         case queryStatus(Account)
         /// `user_set_attr`.
@@ -29,22 +65,16 @@ package struct ClientCall: Equatable, Sendable {
         case getAttribute(Account, AttributeName)
         /// `user_get_attr_all`.
         case listAttributes(Account)
-        /// `channel_join`.
-        case join(ChannelName)
-        /// `channel_leave`.
-        case leave(ChannelName)
-        /// `channel_sendmsg`; `force` needs no membership.
-        case sendChannelMessage(ChannelName, body: String, force: Bool)
-        /// `channel_set_attr`, `channel_del_attr`, `channel_clear_attr`.
-        case changeAttributes(ChannelName, AttributeChange)
+    }
+
+    /// A question about the members of a channel.
+    package enum MemberAct: Equatable, Sendable {
         /// `channel_query_num`.
-        case countMembers(ChannelName)
+        case count(ChannelName)
         /// `channel_query_user_isin`.
-        case queryMember(ChannelName, Account)
+        case query(ChannelName, Account)
         /// `channel_query_userlist`, `channel_query_userlist_all`: the latest `limit`.
-        case listMembers(ChannelName, limit: Int)
-        /// `voip_invite` and its like.
-        case call(CallVerb, ChannelName, peer: Account, extra: String)
+        case list(ChannelName, limit: Int)
     }
 
     /// Checks a call.
@@ -68,57 +98,65 @@ extension ClientCall.Act {
     init(_ function: String, _ arguments: CallArguments) throws(SignalingError) {
         switch function {
         case "user_getmsg":
-            self = .pollMailbox(verClear: arguments.verClear, limit: arguments.pageLimit)
-        case "user_sendmsg":
-            self = .sendMessage(
-                to: try arguments.newAccount("peer"), seconds: try arguments.seconds(),
-                content: try arguments.instantContent())
-        case "user_logout": self = .logOut
-        case "user_query_user_status": self = .queryStatus(try arguments.account("account"))
-        case "user_set_attr": self = .setAttribute(try arguments.attribute())
+            self = .session(.pollMailbox(verClear: arguments.verClear, limit: arguments.pageLimit))
+        case "user_sendmsg": self = .message(try .toUser(arguments))
+        case "user_logout": self = .session(.logOut)
+        case "user_query_user_status":
+            self = .service(.presence(.queryStatus(try arguments.account("account"))))
+        case "user_set_attr": self = .service(.presence(.setAttribute(try arguments.attribute())))
         case "user_get_attr":
-            self = .getAttribute(try arguments.account("account"), try arguments.attributeName())
-        case "user_get_attr_all": self = .listAttributes(try arguments.account("account"))
-        case "channel_join": self = .join(try arguments.newChannel("name"))
-        case "channel_leave": self = .leave(try arguments.channel("name"))
-        case "channel_sendmsg":
-            self = .sendChannelMessage(
-                try arguments.newChannel("name"), body: try arguments.body("msg"), force: arguments.isTrue("force"))
+            let account = try arguments.account("account")
+            self = .service(.presence(.getAttribute(account, try arguments.attributeName())))
+        case "user_get_attr_all":
+            self = .service(.presence(.listAttributes(try arguments.account("account"))))
+        case "channel_join": self = .session(.join(try arguments.newChannel("name")))
+        case "channel_leave": self = .session(.leave(try arguments.channel("name")))
+        case "channel_sendmsg": self = .message(try .toChannel(arguments))
         case "channel_set_attr":
-            self = .changeAttributes(try arguments.newChannel("channel"), .update(try arguments.attribute()))
+            let channel = try arguments.newChannel("channel")
+            self = .service(.changeAttributes(channel, .update(try arguments.attribute())))
         case "channel_del_attr":
-            self = .changeAttributes(try arguments.channel("channel"), .delete(try arguments.attributeName()))
-        case "channel_clear_attr": self = .changeAttributes(try arguments.channel("channel"), .clear)
-        case "channel_query_num": self = .countMembers(try arguments.channel("name"))
+            let channel = try arguments.channel("channel")
+            self = .service(.changeAttributes(channel, .delete(try arguments.attributeName())))
+        case "channel_clear_attr":
+            self = .service(.changeAttributes(try arguments.channel("channel"), .clear))
+        case "channel_query_num": self = .service(.member(.count(try arguments.channel("name"))))
         case "channel_query_user_isin":
-            self = .queryMember(try arguments.channel("name"), try arguments.account("account"))
+            self = .service(.member(.query(try arguments.channel("name"), try arguments.account("account"))))
         case "channel_query_userlist":
-            self = .listMembers(try arguments.channel("name"), limit: Limits.userListLatest)
+            self = .service(.member(.list(try arguments.channel("name"), limit: Limits.userListLatest)))
         case "channel_query_userlist_all":
-            self = .listMembers(try arguments.channel("name"), limit: try arguments.listLimit())
-        default:
-            guard let verb = CallVerb(rawValue: function) else {
-                throw SignalingError(.unknown, .unknownFunction, "there is no such function")
-            }
-            self = try Self.call(verb, arguments)
+            self = .service(.member(.list(try arguments.channel("name"), limit: try arguments.listLimit())))
+        default: self = .service(try .call(function, arguments))
         }
     }
 
-    private static func call(_ verb: CallVerb, _ arguments: CallArguments) throws(SignalingError) -> Self {
+    /// Whether a message is sent, to a user or a channel.
+    package var isMessage: Bool { if case .message = self { true } else { false } }
+}
+
+extension ClientCall.MessageAct {
+    fileprivate static func toUser(_ arguments: CallArguments) throws(SignalingError) -> Self {
+        .toUser(
+            try arguments.newAccount("peer"), seconds: try arguments.seconds(),
+            content: try arguments.instantContent())
+    }
+
+    fileprivate static func toChannel(_ arguments: CallArguments) throws(SignalingError) -> Self {
+        .toChannel(
+            try arguments.newChannel("name"), body: try arguments.body("msg"), force: arguments.isTrue("force"))
+    }
+}
+
+extension ClientCall.ServiceAct {
+    fileprivate static func call(_ function: String, _ arguments: CallArguments) throws(SignalingError) -> Self {
+        guard let verb = CallVerb(rawValue: function) else {
+            throw SignalingError(.unknown, .unknownFunction, "there is no such function")
+        }
         let begins = verb == .invite
         return .call(
             verb, try begins ? arguments.newChannel("channelName") : arguments.channel("channelName"),
             peer: try begins ? arguments.newAccount("peer") : arguments.account("peer"),
             extra: try arguments.extra(mustBeJSON: begins))
-    }
-
-    /// Whether a message is sent, to a user or a channel.
-    package var isMessage: Bool {
-        switch self {
-        case .sendMessage, .sendChannelMessage: true
-        case .pollMailbox, .logOut, .queryStatus, .setAttribute, .getAttribute, .listAttributes, .join, .leave,
-            .changeAttributes, .countMembers, .queryMember, .listMembers, .call:
-            false
-        }
     }
 }

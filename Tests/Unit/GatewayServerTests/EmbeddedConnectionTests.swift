@@ -80,9 +80,9 @@ import Testing
     // MARK: - Errors of the program
 
     /// They end one connection, not the gateway.
-    @Test func anActionThatTheDriverDoesNotExpectEndsTheConnection() async throws {
+    @Test func whatTheTypesExcludeEndsTheConnection() async throws {
         let client = try await Client()
-        try await client.onConnection { connection, shard in connection.ask(.holdEvents, on: shard) }
+        try await client.onConnection { connection, shard in connection.endExcluded("a test", on: shard) }
         #expect(try await client.told() == ["close 1012"])
         #expect(!client.isOpen)
     }
@@ -206,7 +206,7 @@ import Testing
             }
             armed?.assumeIsolated { shard in
                 for connection in shard.connections.values {
-                    connection.handle(.superseded(.closeFrame(.logoutOther)), on: shard)
+                    connection.handle(.session(.superseded(.closeFrame(.logoutOther))), on: shard)
                 }
             }
         }

@@ -15,20 +15,21 @@ import WebSocketWire
 
     private static let line = "s-1.0123456789abcdef0123456789abcdef.app.alice"
 
-    private static func frame(_ json: String) -> SessionEvent {
-        guard let frame = try? ClientFrame(decoding: Array(json.utf8), line: line) else {
-            preconditionFailure("the test's own frame")
+    private static func event(_ json: String) -> SessionEvent {
+        switch try? ClientFrame(decoding: Array(json.utf8), line: line) {
+        case .call(let request): .call(request, bytes: json.utf8.count, at: .now)
+        case .lineLogin(let request): .lineLogin(request, isAllowed: true)
+        case .login, .ping, .mediaHello, .media, nil: preconditionFailure("the test's own frame")
         }
-        return .frame(frame, bytes: json.utf8.count, at: .now)
     }
 
     /// Moves the session to this gateway, as presence does.
     private static func resume(
         _ connection: ClientConnection, in channel: ChannelName? = nil, on shard: isolated GatewayShard
     ) {
-        connection.handle(frame(#"["line_login",{"line":"\#(line)"}]"#), on: shard)
+        connection.handle(event(#"["line_login",{"line":"\#(line)"}]"#), on: shard)
         connection.handle(
-            .resumed(.success(SessionResumed(uid: 1, channel: channel, push: false))), on: shard)
+            .session(.resumed(.success(SessionResumed(uid: 1, channel: channel, push: false)))), on: shard)
     }
 
     /// If the resume succeeded all the same, the client would get no events of its channel until it reconnected.
@@ -84,7 +85,7 @@ import WebSocketWire
                 shard.keep(rates, of: Self.session)
                 Self.resume(connection, on: shard)
                 let poll = #"["call2",["user_getmsg",1,{"line":"\#(Self.line)","ver_clear":0,"limit":30}]]"#
-                connection.handle(Self.frame(poll), on: shard)
+                connection.handle(Self.event(poll), on: shard)
                 connection.pollTimer?.futureResult.whenFailure { error in
                     // Callbacks that are still scheduled when the loop ends would fail with another error.
                     isCancelled.withLock { $0 = error as? EventLoopError == .cancelled }

@@ -51,56 +51,24 @@ package struct ClientSession: ~Copyable {
     ) -> SessionActions {
         var actions = SessionActions()
         switch event {
-        case .frame(let frame, let bytes, let time):
-            received(frame, bytes: bytes, at: time, environment, &actions)
+        case .ping(let number): if !login.isOver { send(ServerFrame.pong(number), &actions) }
+        case .call(let request, let bytes, let time):
+            received(request, bytes: bytes, at: time, environment, &actions)
         case .login(let request, let isAllowed): logIn(request, isAllowed: isAllowed, &actions)
-        case .lineLogin(let request, let isAllowed):
-            if !login.isOver { resume(request, isAllowed: isAllowed, &actions) }
+        case .lineLogin(let request, let isAllowed): resume(request, isAllowed: isAllowed, &actions)
         case .output(let isPaused): outputChanged(isPaused: isPaused, &actions)
         case .connectionLost: lose(nil, &actions)
         case .close(let closing): lose(closing, &actions)
-        case .appAnswered(let answer, let session, let secret):
-            if case .success(let settings) = answer {
-                rates.adopt(settings.limits)
-                adopt(settings.hook?.points ?? HookPoints())
-            }
-            take(login.appAnswered(answer, session: session, secret: secret, now: environment.unixTime), &actions)
-        case .limits(let limits): rates.adopt(limits)
-        case .hooks(let points): adopt(points)
-        case .hookAnswered(.login, let verdict): take(login.authorized(verdict), &actions)
-        case .hookAnswered(.call(let call), let verdict): hookAnswered(call, verdict, &actions)
-        case .opened(let answer): take(login.opened(answer), &actions)
-        case .resumed(let answer): take(login.resumed(answer), &actions)
-        case .ratesTaken(let left): goOnResuming(left, environment, &actions)
-        case .loggedOut(let ticket, let error): loggedOut(ticket, error, &actions)
-        case .superseded(let ending): superseded(ending, &actions)
-        case .end(let code): endSession(code, &actions)
-        case .tokenCheck: endIfExpired(environment, &actions)
         case .answered(let ticket, let result): answered(ticket, result, &actions)
         case .messageAnswered(let ticket, let error, let name): messageAnswered(ticket, error, in: name, &actions)
+        case .hookAnswered(let question, let verdict): hookAnswered(question, verdict, &actions)
         case .goOn: goOn(environment, &actions)
-        case .mail, .resynchronizeMailbox, .mailboxIs, .mailboxLoaded, .mailboxLoadDue, .mailboxNotCleared,
-            .pollTimerFired:
-            handleMailbox(event, environment, &actions)
-        case .subscribed, .joined, .left, .published, .logRead, .joinUndone, .membershipTold, .settlementDue:
-            handleChannel(event, &actions)
+        case .session(let event): handle(event, environment, &actions)
+        case .mailbox(let event): handle(event, environment, &actions)
+        case .channel(let event): handle(event, &actions)
         }
         actions.goesOn = canGoOn
         return actions
-    }
-
-    private mutating func received(
-        _ frame: ClientFrame, bytes: Int, at time: LocalTime, _ environment: any SessionEnvironment,
-        _ actions: inout SessionActions
-    ) {
-        guard !login.isOver else { return }
-        switch frame {
-        case .ping(let number): actions.append(.send(ServerFrame.pong(number), isAnswer: false))
-        case .login(let request): logIn(request, isAllowed: true, &actions)
-        case .lineLogin(let request): resume(request, isAllowed: true, &actions)
-        case .call(let request): received(request, bytes: bytes, at: time, environment, &actions)
-        case .mediaHello, .media: loseExcluded("a frame about media was passed to the session", &actions)
-        }
     }
 
     private mutating func outputChanged(isPaused: Bool, _ actions: inout SessionActions) {
@@ -156,32 +124,25 @@ package struct ClientSession: ~Copyable {
     mutating func detach(_ session: ConnectionStateMachine.Session, _ actions: inout SessionActions) {
         unbind(&actions)
         let claim = session.hold.claim == 0 ? nil : session.hold.claim
-        actions.append(.detach(session.line.session, session.user, claim: claim))
+        actions.append(.session(.detach(session.line.session, session.user, claim: claim)))
         // Without a claim, a reassertion could not be ordered among those of other gateways.
-        if claim != nil { actions.append(.remember(session.held(at: channel.place.held))) }
+        if claim != nil { actions.append(.session(.remember(session.held(at: channel.place.held)))) }
     }
 
     private mutating func unbind(_ actions: inout SessionActions) {
-        if let bound = login.unbind() { actions.append(.unbind(bound)) }
+        if let bound = login.unbind() { actions.append(.session(.unbind(bound))) }
     }
 
     /// Ends all work for the connection; called once, when ``login`` has ended.
     mutating func finish(_ closing: SessionAction.Closing?, _ actions: inout SessionActions) {
-        if let last = login.lastActive { actions.append(.keepRates(last.id, rates)) }
+        if let last = login.lastActive { actions.append(.session(.keepRates(last.id, rates))) }
         unbind(&actions)
-        if channel.joined != nil { actions.append(.leaveLocally) }
+        if channel.joined != nil { actions.append(.channel(.leaveLocally)) }
         if mailbox?.poll.hasTimer == true { actions.append(.cancelPollTimer) }
         channel = SessionChannel()
         mailbox = nil
         calls.abandon()
         if let closing { actions.append(.close(closing)) }
-    }
-
-    /// Loses the connection because it has met a combination which the types exclude, and has the error logged. The
-    /// client may resume its session.
-    mutating func loseExcluded(_ what: String, _ actions: inout SessionActions) {
-        actions.append(.logError(what))
-        lose(.restart, &actions)
     }
 
     /// Answers a call that has met a combination which the states exclude, and has the error logged.

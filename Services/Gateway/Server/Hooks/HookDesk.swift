@@ -90,8 +90,7 @@ final class HookDesk {
         _ question: HookQuestion, of client: Client, until end: NIODeadline,
         _ callback: @escaping (HookVerdict) -> Void
     ) {
-        // Nothing else is asked about.
-        guard let point = question.point else { return callback(.goesOn) }
+        let point = question.point
         guard let hook = hooks[question.app] else {
             // Sessions are told at once when a hook is removed, and do not ask then.
             logger.error("a session asks about a hook that is not known", metadata: ["app": "\(question.app)"])

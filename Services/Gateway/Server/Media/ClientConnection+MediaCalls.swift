@@ -17,6 +17,21 @@ extension ClientConnection {
         func channel(_ name: MediaChannelName) -> MediaChannelKey { MediaChannelKey(app: app, name: name) }
     }
 
+    /// A call about a participant of a channel.
+    private struct ParticipantCall {
+        var ticket: Ticket
+        var name: MediaChannelName
+        var participant: ParticipantID
+
+        var channel: MediaChannelKey { ticket.channel(name) }
+
+        init(_ participant: ParticipantID, in name: MediaChannelName, _ ticket: Ticket) {
+            self.ticket = ticket
+            self.name = name
+            self.participant = participant
+        }
+    }
+
     func received(_ request: MediaRequest, at time: LocalTime, on shard: isolated GatewayShard) {
         guard let app = mediaApp else {
             let error = SignalingError(
@@ -43,42 +58,15 @@ extension ClientConnection {
         case .join(let request):
             shard.apps.find(ticket.app) { [self] settings in admit(request, ticket, settings, on: shard) }
         case .resume(let name, let participant, let secret):
-            bind(participant, in: name, ticket, on: shard) { node, answered in
-                let command = ResumeMedia(
-                    to: node, channel: ticket.channel(name), participant: participant, secret: secret)
-                shard.ask(command) { result in
-                    answered(
-                        result.map {
-                            Bound(frame: ServerFrame.mediaResumed(id: ticket.id, $0), keyUID: $0.keyUID)
-                        })
-                }
-            }
+            resume(ParticipantCall(participant, in: name, ticket), secret, on: shard)
         case .restart(let name, let participant, let secret, let transport):
-            bind(participant, in: name, ticket, on: shard) { node, answered in
-                let command = RestartMedia(
-                    to: node, channel: ticket.channel(name), participant: participant, secret: secret,
-                    transport: transport)
-                shard.ask(command) { result in
-                    answered(
-                        result.map {
-                            Bound(frame: ServerFrame.mediaRestarted(id: ticket.id, $0), keyUID: $0.keyUID)
-                        })
-                }
-            }
-        case .renew(let name, let participant, let key): renew(participant, in: name, key, ticket, on: shard)
+            restart(ParticipantCall(participant, in: name, ticket), secret, transport, on: shard)
+        case .renew(let name, let participant, let key):
+            renew(ParticipantCall(participant, in: name, ticket), key, on: shard)
         case .mute(let name, let participant, let change):
-            ask(about: participant, in: name, ticket, GatewayMetrics.shared.calls.mediaMute, on: shard) {
-                MuteMedia(to: $0.node, channel: ticket.channel(name), participant: participant, change: change)
-            } answer: { _ in
-                ServerFrame.mediaMuted(id: ticket.id)
-            }
+            mute(ParticipantCall(participant, in: name, ticket), change, on: shard)
         case .leave(let name, let participant):
-            ask(about: participant, in: name, ticket, GatewayMetrics.shared.calls.mediaLeave, on: shard) {
-                LeaveMedia(from: $0.node, channel: ticket.channel(name), participant: participant)
-            } answer: { [self] left in
-                end(participant, on: shard)
-                return ServerFrame.mediaLeft(id: ticket.id, left)
-            }
+            leave(ParticipantCall(participant, in: name, ticket), on: shard)
         }
     }
 
@@ -168,91 +156,132 @@ extension ClientConnection {
         var keyUID: UInt32
     }
 
-    /// Asks the channel's node to bind a participant to this connection.
-    /// - Parameter ask: sends the command.
-    private func bind(
-        _ participant: ParticipantID, in name: MediaChannelName, _ ticket: Ticket, on shard: isolated GatewayShard,
-        _ ask: @escaping (MediaNodeID, @escaping (Result<Bound, MediaRefusal>) -> Void) -> Void
-    ) {
-        shard.findMediaNode(for: ticket.channel(name)) { [self] found in
-            bind(participant, in: name, at: found, ticket, on: shard, ask)
+    private func resume(_ call: ParticipantCall, _ secret: String, on shard: isolated GatewayShard) {
+        bind(call, on: shard) { node, answered in
+            let command = ResumeMedia(
+                to: node, channel: call.channel, participant: call.participant, secret: secret)
+            shard.ask(command) { result in
+                answered(
+                    result.map {
+                        Bound(frame: ServerFrame.mediaResumed(id: call.ticket.id, $0), keyUID: $0.keyUID)
+                    })
+            }
         }
     }
 
+    private func restart(
+        _ call: ParticipantCall, _ secret: String, _ transport: MediaTransportOffer, on shard: isolated GatewayShard
+    ) {
+        bind(call, on: shard) { node, answered in
+            let command = RestartMedia(
+                to: node, channel: call.channel, participant: call.participant, secret: secret, transport: transport)
+            shard.ask(command) { result in
+                answered(
+                    result.map {
+                        Bound(frame: ServerFrame.mediaRestarted(id: call.ticket.id, $0), keyUID: $0.keyUID)
+                    })
+            }
+        }
+    }
+
+    /// Asks the channel's node to bind a participant to this connection.
+    /// - Parameter ask: sends the command.
     private func bind(
-        _ participant: ParticipantID, in name: MediaChannelName, at found: MediaNodeID?, _ ticket: Ticket,
-        on shard: isolated GatewayShard,
+        _ call: ParticipantCall, on shard: isolated GatewayShard,
+        _ ask: @escaping (MediaNodeID, @escaping (Result<Bound, MediaRefusal>) -> Void) -> Void
+    ) {
+        shard.findMediaNode(for: call.channel) { [self] found in bind(call, at: found, on: shard, ask) }
+    }
+
+    private func bind(
+        _ call: ParticipantCall, at found: MediaNodeID?, on shard: isolated GatewayShard,
         _ ask: (MediaNodeID, @escaping (Result<Bound, MediaRefusal>) -> Void) -> Void
     ) {
         guard !isClosed else { return }
         // One that is bound already is where it is, and goes on getting its events.
-        let known = media?.details(of: participant, in: name)
+        let known = media?.details(of: call.participant, in: call.name)
         // It is in another channel, or asked for already.
-        if known == nil, media?.knows(participant) == true { return answer(ticket, .unknownParticipant, on: shard) }
-        guard let node = known?.node ?? found else { return answer(ticket, .noNode, on: shard) }
-        if known == nil { media?.asked(for: participant) }
+        if known == nil, media?.knows(call.participant) == true {
+            return answer(call.ticket, .unknownParticipant, on: shard)
+        }
+        guard let node = known?.node ?? found else { return answer(call.ticket, .noNode, on: shard) }
+        if known == nil { media?.asked(for: call.participant) }
         ask(node) { [self] result in
-            bindingAnswered(participant, in: name, at: node, ticket, result, isNew: known == nil, on: shard)
+            bindingAnswered(call, at: node, result, isNew: known == nil, on: shard)
         }
     }
 
     private func bindingAnswered(
-        _ participant: ParticipantID, in name: MediaChannelName, at node: MediaNodeID, _ ticket: Ticket,
-        _ answer: Result<Bound, MediaRefusal>, isNew: Bool, on shard: isolated GatewayShard
+        _ call: ParticipantCall, at node: MediaNodeID, _ answer: Result<Bound, MediaRefusal>, isNew: Bool,
+        on shard: isolated GatewayShard
     ) {
-        GatewayMetrics.shared.calls.mediaResume.record(since: ticket.arrivedAt)
+        GatewayMetrics.shared.calls.mediaResume.record(since: call.ticket.arrivedAt)
         switch answer {
         case .failure(let refusal):
-            if isNew { end(participant, on: shard) }
-            self.answer(ticket, refusal, on: shard)
+            if isNew { end(call.participant, on: shard) }
+            self.answer(call.ticket, refusal, on: shard)
         case .success(let bound):
             guard !isClosed else { return }
-            shard.bind(participant, to: self)
-            let details = MediaSocket.Participant(node: node, channel: name, keyUID: bound.keyUID)
-            self.bound(participant, details, bound.frame, on: shard)
+            shard.bind(call.participant, to: self)
+            let details = MediaSocket.Participant(node: node, channel: call.name, keyUID: bound.keyUID)
+            self.bound(call.participant, details, bound.frame, on: shard)
         }
     }
 
     // MARK: - The connection's own participants
 
-    /// Asks the node of a participant of this connection.
-    private func ask<Command: WireCommand>(
-        about participant: ParticipantID, in name: MediaChannelName, _ ticket: Ticket, _ durations: Histogram,
-        on shard: isolated GatewayShard, _ command: (MediaSocket.Participant) -> Command,
-        answer frame: @escaping (Command.Reply) -> [UInt8]
-    ) {
-        guard let details = media?.details(of: participant, in: name) else {
-            return answer(ticket, .unknownParticipant, on: shard)
+    private func mute(_ call: ParticipantCall, _ change: MediaMute, on shard: isolated GatewayShard) {
+        ask(about: call, GatewayMetrics.shared.calls.mediaMute, on: shard) {
+            MuteMedia(to: $0.node, channel: call.channel, participant: call.participant, change: change)
+        } answer: { _ in
+            ServerFrame.mediaMuted(id: call.ticket.id)
         }
-        shard.ask(command(details)) { [self] result in
-            durations.record(since: ticket.arrivedAt)
-            switch result {
-            case .failure(let refusal):
-                // The node has dropped it, or another gateway has it.
-                if refusal == .unknownParticipant { end(participant, on: shard) }
-                answer(ticket, refusal, on: shard)
-            case .success(let reply): answer(frame(reply), on: shard)
+    }
+
+    private func leave(_ call: ParticipantCall, on shard: isolated GatewayShard) {
+        ask(about: call, GatewayMetrics.shared.calls.mediaLeave, on: shard) {
+            LeaveMedia(from: $0.node, channel: call.channel, participant: call.participant)
+        } answer: { [self] left in
+            end(call.participant, on: shard)
+            return ServerFrame.mediaLeft(id: call.ticket.id, left)
+        }
+    }
+
+    private func renew(_ call: ParticipantCall, _ key: String, on shard: isolated GatewayShard) {
+        shard.apps.find(call.ticket.app) { [self] settings in
+            let expiry: Int64
+            do throws(MediaRefusal) {
+                guard let details = media?.details(of: call.participant, in: call.name) else {
+                    throw .unknownParticipant
+                }
+                expiry = try check(key, for: details.keyUID, in: call.channel, settings, on: shard)
+            } catch {
+                return answer(call.ticket, error, on: shard)
+            }
+            ask(about: call, GatewayMetrics.shared.calls.mediaRenew, on: shard) {
+                RenewMedia(to: $0.node, channel: call.channel, participant: call.participant, expiry: expiry)
+            } answer: { _ in
+                ServerFrame.mediaRenewed(id: call.ticket.id, expiry: expiry)
             }
         }
     }
 
-    private func renew(
-        _ participant: ParticipantID, in name: MediaChannelName, _ key: String, _ ticket: Ticket,
-        on shard: isolated GatewayShard
+    /// Asks the node of a participant of this connection.
+    private func ask<Command: WireCommand>(
+        about call: ParticipantCall, _ durations: Histogram, on shard: isolated GatewayShard,
+        _ command: (MediaSocket.Participant) -> Command, answer frame: @escaping (Command.Reply) -> [UInt8]
     ) {
-        shard.apps.find(ticket.app) { [self] settings in
-            let channel = ticket.channel(name)
-            let expiry: Int64
-            do throws(MediaRefusal) {
-                guard let details = media?.details(of: participant, in: name) else { throw .unknownParticipant }
-                expiry = try check(key, for: details.keyUID, in: channel, settings, on: shard)
-            } catch {
-                return answer(ticket, error, on: shard)
-            }
-            ask(about: participant, in: name, ticket, GatewayMetrics.shared.calls.mediaRenew, on: shard) {
-                RenewMedia(to: $0.node, channel: channel, participant: participant, expiry: expiry)
-            } answer: { _ in
-                ServerFrame.mediaRenewed(id: ticket.id, expiry: expiry)
+        guard let details = media?.details(of: call.participant, in: call.name) else {
+            return answer(call.ticket, .unknownParticipant, on: shard)
+        }
+        shard.ask(command(details)) { [self] result in
+            durations.record(since: call.ticket.arrivedAt)
+            switch result {
+            case .failure(let refusal):
+                // The node has dropped it, or another gateway has it.
+                if refusal == .unknownParticipant { end(call.participant, on: shard) }
+                answer(call.ticket, refusal, on: shard)
+            case .success(let reply): answer(frame(reply), on: shard)
             }
         }
     }

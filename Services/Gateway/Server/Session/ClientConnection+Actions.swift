@@ -12,8 +12,8 @@ extension ClientConnection {
     func perform(_ action: SessionAction, on shard: isolated GatewayShard) {
         switch action {
         case .send(let frame, let isAnswer): shard.send(.text, frame, to: outlet, isAnswer: isAnswer)
-        case .perform(let call): perform(call, on: shard)
         case .close(let closing): close(closing.code, on: shard)
+        case .cutOff: cutOff(.heldEvents, on: shard)
         case .setReading(let reads): setReading(reads)
         case .raiseOutputBound: outlet.bound = shard.configuration.sendBufferBound
         case .acceptCalls(let line):
@@ -21,16 +21,31 @@ extension ClientConnection {
             raisePace()
         case .count(let count): self.count(count, on: shard)
         case .logError(let what): shard.logger.error("client session", metadata: ["error": "\(what)"])
+        case .sendMessage(let call, let message): send(message, call, on: shard)
+        case .askService(let call, let act): ask(act, call, on: shard)
+        case .startPollTimer(let delay): startPollTimer(delay, on: shard)
+        case .cancelPollTimer: cancelPollTimer()
+        case .request(let request): perform(request, on: shard)
+        case .session(let action): perform(action, on: shard)
+        case .channel(let action): perform(action, on: shard)
+        }
+    }
+
+    private func perform(_ action: SessionAction.Session, on shard: isolated GatewayShard) {
+        switch action {
         case .bind(let session): shard.bind(session, to: self)
         case .unbind(let session): shard.unbind(session, from: self)
-        case .takeRates(let session): handle(.ratesTaken(shard.takeRates(of: session)), on: shard)
+        case .takeRates(let session): handle(.session(.ratesTaken(shard.takeRates(of: session))), on: shard)
         case .keepRates(let session, let rates): shard.keep(rates, of: session)
         case .detach(let session, let user, let claim): shard.detach(session, of: user, claim: claim)
         case .remember(let held): shard.remember(held)
         case .detachDoubtful(let session, let user): shard.detach(session, of: user, isDoubtful: true)
         case .askWhoseSession(let session): shard.ask(about: session)
-        case .startPollTimer(let delay): startPollTimer(delay, on: shard)
-        case .cancelPollTimer: cancelPollTimer()
+        }
+    }
+
+    private func perform(_ action: SessionAction.Channel, on shard: isolated GatewayShard) {
+        switch action {
         case .unsubscribe(let key): unsubscribe(key, on: shard)
         case .enter(let key, let account): enter(key, as: account, on: shard)
         case .leaveLocally: leaveLocally(on: shard)
@@ -39,18 +54,13 @@ extension ClientConnection {
         case .advanceFeed(let position): channel?.feed.joined(at: position)
         case .show(let events): channel?.fanout.show(events, to: self)
         case .continueIDs(let id): channel?.fanout.continueIDs(after: id, for: self)
-        case .cutOff: cutOff(.heldEvents, on: shard)
-        case .askApp, .askHook, .open, .resume, .endSession, .logOut, .loadMailbox, .loadMailboxLater, .clearMailbox,
-            .subscribe,
-            .join, .leave, .readLog, .undoJoin, .askMembership, .settleLater:
-            ask(action, on: shard)
         }
     }
 
     private func startPollTimer(_ delay: Duration, on shard: isolated GatewayShard) {
         pollTimer = shard.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { [self] in
             pollTimer = nil
-            handle(.pollTimerFired, on: shard)
+            handle(.mailbox(.pollTimerFired), on: shard)
         }
     }
 

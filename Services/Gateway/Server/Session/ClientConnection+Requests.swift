@@ -14,8 +14,8 @@ extension ClientConnection {
     /// The pause before an app's settings are looked up again.
     private static let settingsPause = Duration.seconds(1)
 
-    func ask(_ action: SessionAction, on shard: isolated GatewayShard) {
-        switch action {
+    func perform(_ request: SessionAction.Request, on shard: isolated GatewayShard) {
+        switch request {
         case .askApp(let app): askApp(app, on: shard)
         case .askHook(let question): askHook(question, on: shard)
         case .open(let session): open(session, on: shard)
@@ -23,7 +23,7 @@ extension ClientConnection {
         case .endSession(let session, let user): endSession(session, of: user, on: shard)
         case .logOut(let active, let ticket): logOut(ticket, of: active, on: shard)
         case .loadMailbox(let active, let after, let fresh): loadMailbox(of: active, after: after, fresh, on: shard)
-        case .loadMailboxLater: later(.milliseconds(.random(in: 200...1000)), .mailboxLoadDue, on: shard)
+        case .loadMailboxLater: later(.milliseconds(.random(in: 200...1000)), .mailbox(.loadDue), on: shard)
         case .clearMailbox(let active, let version): clearMailbox(of: active, through: version, on: shard)
         case .subscribe(let key): subscribe(key, on: shard)
         case .join(let active, let ticket, let name, let number):
@@ -36,12 +36,7 @@ extension ClientConnection {
         case .undoJoin(let active, let name, let settlement): undoJoin(of: active, name, settlement, on: shard)
         case .askMembership(let active, let key, let settlement):
             askMembership(of: active.user.account, key, settlement, on: shard)
-        case .settleLater(let settlement): later(Self.settlementPause, .settlementDue(settlement), on: shard)
-        case .send, .close, .setReading, .raiseOutputBound, .acceptCalls, .count, .logError, .bind, .unbind, .takeRates,
-            .keepRates, .detach, .remember, .detachDoubtful, .askWhoseSession, .perform, .startPollTimer,
-            .cancelPollTimer, .unsubscribe, .enter,
-            .leaveLocally, .holdEvents, .showAll, .advanceFeed, .show, .continueIDs, .cutOff:
-            endExcluded("an action without a request was to send one", on: shard)
+        case .settleLater(let settlement): later(Self.settlementPause, .channel(.settlementDue(settlement)), on: shard)
         }
     }
 
@@ -61,7 +56,7 @@ extension ClientConnection {
         shard.apps.find(app) { [self] settings in
             if case .success(let settings) = settings { shard.adopt(settings.hook, of: app) }
             let (session, secret) = shard.nameSession()
-            handle(.appAnswered(settings, session: session, secret: secret), on: shard)
+            handle(.session(.appAnswered(settings, session: session, secret: secret)), on: shard)
         }
     }
 
@@ -70,7 +65,7 @@ extension ClientConnection {
         let end =
             switch question {
             case .login: loginDeadline.deadline
-            case .call(let call): deadline(of: call.ticket, on: shard)
+            case .join(let call, _), .message(let call, _): deadline(of: call.ticket, on: shard)
             }
         let client = HookDesk.Client(address: address, key: addressKey)
         shard.hooks.ask(question, of: client, until: end) { [self] verdict in
@@ -85,8 +80,8 @@ extension ClientConnection {
         let app = session.user.app
         shard.sender.send(command, by: loginDeadline.deadline) { [self] result in
             // The hook may have changed meanwhile, of which the shard tells only sessions that are logged in.
-            handle(.hooks(shard.hooks.points(of: app)), on: shard)
-            handle(.opened(result), on: shard)
+            handle(.session(.hooks(shard.hooks.points(of: app))), on: shard)
+            handle(.session(.opened(result)), on: shard)
         }
     }
 
@@ -116,7 +111,7 @@ extension ClientConnection {
     private func tellResumed(
         _ id: SessionID, _ result: Result<SessionResumed, SignalingError>, on shard: isolated GatewayShard
     ) {
-        handle(.resumed(result), on: shard)
+        handle(.session(.resumed(result)), on: shard)
         shard.resumeAnswered(of: id, on: self)
     }
 
@@ -128,10 +123,10 @@ extension ClientConnection {
         switch settings {
         case .success(let settings):
             shard.adopt(settings.hook, of: app)
-            handle(.limits(settings.limits), on: shard)
-            handle(.hooks(shard.hooks.points(of: app)), on: shard)
+            handle(.session(.limits(settings.limits)), on: shard)
+            handle(.session(.hooks(shard.hooks.points(of: app))), on: shard)
         case .failure:
-            handle(.hooks(shard.hooks.heldPoints(of: app)), on: shard)
+            handle(.session(.hooks(shard.hooks.heldPoints(of: app))), on: shard)
             shard.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(Self.settingsPause)) { [self] in
                 learnLater(of: app, on: shard)
             }
@@ -156,7 +151,7 @@ extension ClientConnection {
         let command = CloseSession(user: active.user, session: active.id, reason: .leaveLogout)
         shard.sender.send(command, by: deadline(of: ticket, on: shard)) { [self] result in
             GatewayMetrics.shared.calls.logout.record(since: ticket.arrivedAt)
-            handle(.loggedOut(ticket, result.failure), on: shard)
+            handle(.session(.loggedOut(ticket, result.failure)), on: shard)
         }
     }
 
@@ -167,7 +162,7 @@ extension ClientConnection {
     ) {
         let section = MailboxSection(after: after, limit: MailboxStateMachine.windowBound, fresh: fresh)
         shard.messages.readMailbox(active.user, in: fence(active), section) { [self] result in
-            handle(.mailboxLoaded(result), on: shard)
+            handle(.mailbox(.loaded(result)), on: shard)
         }
     }
 
@@ -175,7 +170,7 @@ extension ClientConnection {
         shard.mailboxes.clear(active.user, in: active.id, through: version) { [self] result in
             // Entries that were not deleted are delivered again at the next login: delivery is at least once.
             guard case .failure(let error) = result else { return }
-            handle(.mailboxNotCleared(error), on: shard)
+            handle(.mailbox(.notCleared(error)), on: shard)
             shard.logger.warning("could not delete acknowledged mailbox entries", metadata: ["error": "\(error)"])
         }
     }
@@ -190,7 +185,7 @@ extension ClientConnection {
     private func subscribe(_ key: ChannelKey, on shard: isolated GatewayShard) {
         let wanted = shard.channel(key)
         wanted.whenSubscribed { [self] success in
-            handle(.subscribed(key, success, last: wanted.feed.last, left: channel?.feed.last), on: shard)
+            handle(.channel(.subscribed(key, success, last: wanted.feed.last, left: channel?.feed.last)), on: shard)
         }
     }
 
@@ -200,7 +195,7 @@ extension ClientConnection {
         shard.sender.send(command, by: deadline(of: ticket, on: shard)) { [self] result in
             shard.joinAnswered(of: command.actor.session)
             GatewayMetrics.shared.calls.join.record(since: ticket.arrivedAt)
-            handle(.joined(ticket, result), on: shard)
+            handle(.channel(.joined(ticket, result)), on: shard)
         }
     }
 
@@ -216,15 +211,15 @@ extension ClientConnection {
         on shard: isolated GatewayShard
     ) {
         guard case .success(let left) = result, let sequence = left.sequence, let channel, channel.key.name == name
-        else { return handle(.left(ticket, result.failure), on: shard) }
-        channel.whenWritten(through: sequence, on: shard) { [self] in handle(.left(ticket, nil), on: shard) }
+        else { return handle(.channel(.left(ticket, result.failure)), on: shard) }
+        channel.whenWritten(through: sequence, on: shard) { [self] in handle(.channel(.left(ticket, nil)), on: shard) }
     }
 
     private func readLog(
         _ key: ChannelKey, after position: ChannelPosition, _ number: Int, on shard: isolated GatewayShard
     ) {
         shard.messages.readLog(key, after: position) { [self] result in
-            handle(.logRead(number: number, try? result.get(), last: channel?.feed.last), on: shard)
+            handle(.channel(.logRead(number: number, try? result.get(), last: channel?.feed.last)), on: shard)
         }
     }
 
@@ -235,7 +230,7 @@ extension ClientConnection {
     ) {
         let command = LeaveChannel(actor: active.actor, channel: name, reason: .leaveByUser)
         shard.sender.send(command, within: Self.settlementTimeout) { [self] result in
-            handle(.joinUndone(settlement: settlement, result.failure == nil), on: shard)
+            handle(.channel(.joinUndone(settlement: settlement, result.failure == nil)), on: shard)
         }
     }
 
@@ -244,7 +239,7 @@ extension ClientConnection {
     ) {
         let query = QueryMember(channel: key, account: account)
         shard.sender.send(query, within: Self.settlementTimeout) { [self] result in
-            handle(.membershipTold(settlement: settlement, isMember: try? result.get().isMember), on: shard)
+            handle(.channel(.membershipTold(settlement: settlement, isMember: try? result.get().isMember)), on: shard)
         }
     }
 }

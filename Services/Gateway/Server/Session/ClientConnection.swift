@@ -207,21 +207,19 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
         }
         charge(frame, on: shard)
         switch frame {
-        case .ping, .call: break
-        case .mediaHello(let hello): return received(hello, on: shard)
-        case .media(let request): return received(request, at: lastRead, on: shard)
-        case .login where isForMedia:
-            return refuseLogin(ServerFrame.loginFailed, on: shard)
-        case .lineLogin where isForMedia:
-            return refuseLogin(ServerFrame.lineLoginFailed, on: shard)
+        case .ping(let number): handle(.ping(number), on: shard)
+        case .call(let request): handle(.call(request, bytes: shard.payload.count, at: lastRead), on: shard)
+        case .mediaHello(let hello): received(hello, on: shard)
+        case .media(let request): received(request, at: lastRead, on: shard)
+        case .login where isForMedia: refuseLogin(ServerFrame.loginFailed, on: shard)
+        case .lineLogin where isForMedia: refuseLogin(ServerFrame.lineLoginFailed, on: shard)
         case .lineLogin(let request):
             takeLogin()
-            return handle(.lineLogin(request, isAllowed: shard.addressLimiter.mayLogIn(addressKey)), on: shard)
-        case .login(let login):
+            handle(.lineLogin(request, isAllowed: shard.addressLimiter.mayLogIn(addressKey)), on: shard)
+        case .login(let request):
             takeLogin()
-            return handle(.login(login, isAllowed: shard.addressLimiter.mayLogIn(addressKey)), on: shard)
+            handle(.login(request, isAllowed: shard.addressLimiter.mayLogIn(addressKey)), on: shard)
         }
-        handle(.frame(frame, bytes: shard.payload.count, at: lastRead), on: shard)
     }
 
     /// Counts a frame against the client's pace. Calls that the session refuses are counted by ``chargeRefusal()``.
@@ -361,7 +359,7 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
     /// Closes the connection if its client has been silent for too long.
     func sweep(now: LocalTime, on shard: isolated GatewayShard) {
         let environment = shard.environment
-        if environment.enforcesTokenExpiry { handle(.tokenCheck, on: shard) }
+        if environment.enforcesTokenExpiry { handle(.session(.tokenCheck), on: shard) }
         if let before = pause?.waitingAtSweep {
             // While a large answer goes over a slow network, the client counts as alive as long as some of it gets
             // through.

@@ -133,7 +133,7 @@ final class ChannelFanout {
         let isNamed = !batch.movers.isEmpty && member.progress.account.map(batch.movers.contains) == true
         guard let first = batch.events.first, let shownAfter = member.progress.shownAfter, shownAfter < first.id,
             member.progress.lastID < first.id, !isNamed
-        else { return member.handle(.published(batch.events), on: shard) }
+        else { return member.handle(.channel(.published(batch.events)), on: shard) }
         member.progress.lastID = batch.lastID
         member.outlet.send(batch.frames)
         if let lane = member.outlet.lane, member.channel?.fanout === self { lanes[member.progress.slot] = lane }

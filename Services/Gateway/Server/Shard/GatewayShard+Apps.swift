@@ -10,7 +10,7 @@ extension GatewayShard {
         guard hooks.adopt(hook, of: app) else { return }
         let points = hooks.points(of: app)
         for connection in sessions.values where connection.session.user?.app == app {
-            connection.handle(.hooks(points), on: self)
+            connection.handle(.session(.hooks(points)), on: self)
         }
     }
 
@@ -25,7 +25,7 @@ extension GatewayShard {
                 let ended = sessions.values.filter { $0.session.held?.line.user.app == app }
                 logger.notice(
                     "ending the sessions of a removed app", metadata: ["app": "\(app)", "sessions": "\(ended.count)"])
-                for connection in ended { connection.handle(.end(.logoutOther), on: self) }
+                for connection in ended { connection.handle(.session(.end(.logoutOther)), on: self) }
             }
         }
     }

@@ -45,7 +45,8 @@ extension GatewayShard {
             // For an unknown session, the connection was lost and its detach is in progress: the entry waits in the
             // mailbox.
             for delivery in deliveries {
-                sessions[delivery.session]?.handle(.mail(delivery.entry, after: delivery.previous), on: self)
+                sessions[delivery.session]?.handle(
+                    .mailbox(.published(delivery.entry, after: delivery.previous)), on: self)
             }
         case .kicked(let session, let code):
             supersede(session, .closeFrame(code))
@@ -74,7 +75,7 @@ extension GatewayShard {
 
     private func renew(_ slots: SlotScope) {
         for channel in channels(in: slots) { perform(channel.feed.resynchronize(), in: channel) }
-        for session in sessions(in: slots) { sessions[session]?.handle(.resynchronizeMailbox, on: self) }
+        for session in sessions(in: slots) { sessions[session]?.handle(.mailbox(.resynchronize), on: self) }
         sender.resendPending(slots)
         // A kick or a move may have been lost.
         reconcile(slots)

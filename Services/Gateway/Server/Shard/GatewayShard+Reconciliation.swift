@@ -154,7 +154,7 @@ extension GatewayShard {
         var changed: [SessionID] = []
         for confirmed in answer.held {
             let id = confirmed.session
-            sessions[id]?.handle(.mailboxIs(at: confirmed.mailbox), on: self)
+            sessions[id]?.handle(.mailbox(.latest(confirmed.mailbox)), on: self)
             guard let now = held(id) else { continue }
             // The session has changed channels meanwhile: reassert again, so that the final state is right.
             if now.place != told[id]?.place { changed.append(id) }
@@ -170,7 +170,8 @@ extension GatewayShard {
             guard let connection = sessions[lost.session], held(lost.session)?.hold == told[lost.session]?.hold
             else { continue }
             GatewayMetrics.shared.lost.increment()
-            connection.handle(.superseded(lost.code.map(ConnectionStateMachine.Ending.closeFrame) ?? .silent), on: self)
+            connection.handle(
+                .session(.superseded(lost.code.map(ConnectionStateMachine.Ending.closeFrame) ?? .silent)), on: self)
         }
     }
 

@@ -176,7 +176,7 @@ actor GatewayShard {
         detachedSessions.forget(session)
         unplaced.insert(session)
         let older = sessions.updateValue(connection, forKey: session)
-        if let older, older !== connection { older.handle(.superseded(.silent), on: self) }
+        if let older, older !== connection { older.handle(.session(.superseded(.silent)), on: self) }
     }
 
     /// Removes a session's registration, unless another connection has taken the session over.
@@ -309,9 +309,9 @@ actor GatewayShard {
     func supersede(_ session: SessionID, _ ending: ConnectionStateMachine.Ending) {
         detachedSessions.forget(session)
         for connection in resuming.removeValue(forKey: session) ?? [] {
-            connection.handle(.superseded(ending), on: self)
+            connection.handle(.session(.superseded(ending)), on: self)
         }
-        sessions[session]?.handle(.superseded(ending), on: self)
+        sessions[session]?.handle(.session(.superseded(ending)), on: self)
     }
 
     /// Starts to connect to Redis.

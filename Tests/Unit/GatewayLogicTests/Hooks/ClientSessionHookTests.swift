@@ -22,22 +22,22 @@ import Testing
     private func active(_ points: HookPoint...) throws -> Conversation {
         let talk = try Conversation()
         try talk.logIn()
-        #expect(talk.tell(.hooks(HookPoints(points))) == [])
+        #expect(talk.tell(.session(.hooks(HookPoints(points)))) == [])
         return talk
     }
 
     /// The question that is asked, when that is all that is done.
     private func question(_ actions: [SessionAction]) throws -> HookQuestion {
-        guard case .askHook(let question)? = actions.first, actions.count == 1 else {
+        guard case .request(.askHook(let question))? = actions.first, actions.count == 1 else {
             Issue.record("\(actions)")
             throw Self.denial
         }
         return question
     }
 
-    private func performed(_ actions: [SessionAction]) -> ClientCall.Act? {
-        guard case .perform(let call)? = actions.first, actions.count == 1 else { return nil }
-        return call.act
+    private func performed(_ actions: [SessionAction]) -> ClientCall.MessageAct? {
+        guard case .sendMessage(_, let message)? = actions.first, actions.count == 1 else { return nil }
+        return message
     }
 
     @Test func aLoginIsAskedAboutOnceItsTokenIsChecked() throws {
@@ -50,7 +50,9 @@ import Testing
                 == #"{"hook":"login","app":"app","account":"anna","token":"_no_need_token","device":"d","address":"192.0.2.1"}"#
         )
         let actions = talk.tell(.hookAnswered(asked, .goesOn))
-        guard case .bind(Talk.session)? = actions.first, case .open? = actions.last, actions.count == 2 else {
+        guard case .session(.bind(Talk.session))? = actions.first, case .request(.open)? = actions.last,
+            actions.count == 2
+        else {
             Issue.record("\(actions)")
             return
         }
@@ -62,7 +64,7 @@ import Testing
         var strict = try settings(.login)
         strict.tokenRequired = true
         let actions = talk.appAnswers(.success(strict))
-        #expect(!actions.contains { if case .askHook = $0 { true } else { false } })
+        #expect(!actions.contains { if case .request(.askHook) = $0 { true } else { false } })
         #expect(!actions.isEmpty)
     }
 
@@ -92,7 +94,7 @@ import Testing
         let asked = try question(talk.appAnswers(.success(settings(.login))))
         #expect(try talk.says(Talk.login) == [])
         _ = talk.tell(.hookAnswered(asked, .goesOn))
-        let actions = talk.tell(.opened(.success(SessionOpened(uid: 7))))
+        let actions = talk.tell(.session(.opened(.success(SessionOpened(uid: 7)))))
         let error = SignalingError(.alreadyLoggedIn, .alreadyLoggedIn, "this connection is already logged in")
         #expect(actions.contains(Talk.send(ServerFrame.loginFailed(error))))
     }
@@ -101,9 +103,9 @@ import Testing
         let talk = try Conversation()
         _ = try talk.says(Talk.login)
         let actions = talk.appAnswers(.success(try settings(.join, .send)))
-        #expect(actions.contains { if case .open = $0 { true } else { false } })
-        _ = talk.tell(.opened(.success(SessionOpened(uid: 7))))
-        _ = talk.tell(.mailboxLoaded(.success(Talk.page([]))))
+        #expect(actions.contains { if case .request(.open) = $0 { true } else { false } })
+        _ = talk.tell(.session(.opened(.success(SessionOpened(uid: 7)))))
+        _ = talk.tell(.mailbox(.loaded(.success(Talk.page([])))))
         _ = try question(talk.calls("user_sendmsg", 1, Self.toBob))
     }
 
@@ -115,7 +117,7 @@ import Testing
                 == #"{"hook":"send","app":"app","account":"anna","uid":7,"to":"bob","text":"hello"}"#)
         #expect(try talk.calls("channel_sendmsg", 2, #""name":"room","msg":"hi""#) == [])
         #expect(!talk.goesOn)
-        let to = ClientCall.Act.sendMessage(to: try Account("bob"), seconds: 3600, content: "hello")
+        let to = ClientCall.MessageAct.toUser(try Account("bob"), seconds: 3600, content: "hello")
         #expect(performed(talk.tell(.hookAnswered(first, .goesOn))) == to)
         #expect(!talk.goesOn)
         #expect(talk.tell(.messageAnswered(talk.ticket(1), nil, channel: nil)) == [Talk.ok(1)])
@@ -134,14 +136,14 @@ import Testing
     @Test func aMessageGetsAnotherText() throws {
         let talk = try active(.send)
         let asked = try question(talk.calls("channel_sendmsg", 1, #""name":"room","msg":"hi","force":true"#))
-        let act = ClientCall.Act.sendChannelMessage(try ChannelName("room"), body: "***", force: true)
+        let act = ClientCall.MessageAct.toChannel(try ChannelName("room"), body: "***", force: true)
         #expect(performed(talk.tell(.hookAnswered(asked, .goesOnWith("***")))) == act)
     }
 
     @Test func messagesThatCameBeforeTheHookAreAnsweredFirst() throws {
         let talk = try active()
         for id in 1...2 { #expect(try performed(talk.calls("user_sendmsg", id, Self.toBob)) != nil) }
-        _ = talk.tell(.hooks(HookPoints([.send])))
+        _ = talk.tell(.session(.hooks(HookPoints([.send]))))
         #expect(try talk.calls("user_sendmsg", 3, Self.toBob) == [])
         _ = talk.tell(.messageAnswered(talk.messageTicket(2, number: 1), nil, channel: nil))
         #expect(!talk.goesOn)
@@ -149,7 +151,7 @@ import Testing
         #expect(talk.goesOn)
         _ = try question(talk.tell(.goOn))
         // Without the hook they overlap again.
-        _ = talk.tell(.hooks(HookPoints()))
+        _ = talk.tell(.session(.hooks(HookPoints())))
         _ = talk.tell(.messageAnswered(talk.ticket(3), nil, channel: nil))
         for id in 4...5 { #expect(try performed(talk.calls("user_sendmsg", id, Self.toBob)) != nil) }
     }
@@ -158,7 +160,7 @@ import Testing
         let talk = try active()
         _ = try talk.calls("user_query_user_status", 1, #""account":"bob""#)
         #expect(try talk.calls("user_sendmsg", 2, Self.toBob) == [])
-        _ = talk.tell(.hooks(HookPoints([.send])))
+        _ = talk.tell(.session(.hooks(HookPoints([.send]))))
         _ = talk.tell(.answered(talk.ticket(1), .success(.userStatus(try Account("bob"), online: true))))
         let asked = try question(talk.tell(.goOn))
         #expect(try talk.calls("user_sendmsg", 3, Self.toBob) == [])
@@ -170,9 +172,9 @@ import Testing
         let asked = try question(talk.calls("channel_join", 1, #""name":"room""#))
         #expect(
             asked.body(address: "") == #"{"hook":"join","app":"app","account":"anna","uid":7,"channel":"room"}"#)
-        #expect(talk.tell(.hookAnswered(asked, .goesOn)) == [.subscribe(try talk.channel("room"))])
-        _ = talk.tell(.subscribed(try talk.channel("room"), true, last: nil, left: nil))
-        _ = talk.tell(.joined(talk.ticket(), .success(talk.joined())))
+        #expect(talk.tell(.hookAnswered(asked, .goesOn)) == [.request(.subscribe(try talk.channel("room")))])
+        _ = talk.tell(.channel(.subscribed(try talk.channel("room"), true, last: nil, left: nil)))
+        _ = talk.tell(.channel(.joined(talk.ticket(), .success(talk.joined()))))
         #expect(talk.session.channel.joined?.key == (try talk.channel("room")))
         // Messages are not.
         #expect(try performed(talk.calls("channel_sendmsg", 2, #""name":"room","msg":"hi""#)) != nil)
@@ -181,7 +183,7 @@ import Testing
     @Test func aDeniedJoinLeavesTheSessionWhereItIs() throws {
         let talk = try active()
         try talk.join("before")
-        _ = talk.tell(.hooks(HookPoints([.join])))
+        _ = talk.tell(.session(.hooks(HookPoints([.join]))))
         let asked = try question(talk.calls("channel_join", 2, #""name":"room""#))
         let error = SignalingError(.joinOther, .denied, "no")
         #expect(talk.tell(.hookAnswered(asked, .refused(error))) == Talk.failed(2, error))
@@ -190,7 +192,7 @@ import Testing
 
     @Test func aSessionWhoseAppsHookIsNotKnownNeitherJoinsNorSends() throws {
         let talk = try active()
-        #expect(talk.tell(.hooks(nil)) == [])
+        #expect(talk.tell(.session(.hooks(nil))) == [])
         for (id, code, function, arguments) in [
             (1, SignalingCode.messageOther, "user_sendmsg", Self.toBob),
             (2, SignalingCode.messageOther, "channel_sendmsg", #""name":"room","msg":"hi""#),
@@ -200,7 +202,7 @@ import Testing
             #expect(try talk.calls(function, id, arguments) == Talk.failed(id, error))
         }
         // Now it is known that there is none.
-        _ = talk.tell(.hooks(HookPoints()))
+        _ = talk.tell(.session(.hooks(HookPoints())))
         #expect(try performed(talk.calls("user_sendmsg", 4, Self.toBob)) != nil)
     }
 

@@ -13,16 +13,16 @@ import Testing
 
     @Test func aLogin() throws {
         let talk = try Conversation()
-        #expect(try talk.says(Talk.login) == [.askApp(talk.user.app)])
+        #expect(try talk.says(Talk.login) == [.request(.askApp(talk.user.app))])
         var session = ConnectionStateMachine.Session(
             line: Line(user: talk.user, session: Talk.session, secret: Talk.secret), device: "d", push: false)
-        #expect(talk.appAnswers() == [.bind(Talk.session), .open(session)])
+        #expect(talk.appAnswers() == [.session(.bind(Talk.session)), .request(.open(session))])
         session.uid = 7
         #expect(
-            talk.tell(.opened(.success(SessionOpened(uid: 7)))) == [
+            talk.tell(.session(.opened(.success(SessionOpened(uid: 7))))) == [
                 .count(.login), .raiseOutputBound, .acceptCalls(line: session.line.wire),
                 Talk.send(ServerFrame.loginSucceeded(line: session.line.wire, uid: 7, push: false)),
-                .loadMailbox(ActiveSession(session), after: 0, fresh: true),
+                .request(.loadMailbox(ActiveSession(session), after: 0, fresh: true)),
             ])
         #expect(talk.session.held == HeldSession(line: session.line, uid: 7, device: "d", push: false))
         #expect(try talk.says(#"["ping",5]"#) == [Talk.send(ServerFrame.pong(.number("5")))])
@@ -50,9 +50,9 @@ import Testing
         _ = try talk.says(Talk.login)
         _ = talk.appAnswers()
         #expect(
-            talk.tell(.opened(.failure(.timeout()))) == [
+            talk.tell(.session(.opened(.failure(.timeout())))) == [
                 .count(.loginFailure(isOfTheLogin: false)), Talk.send(ServerFrame.loginFailed(.timeout())),
-                .unbind(Talk.session), .close(.normal), .detachDoubtful(Talk.session, talk.user),
+                .session(.unbind(Talk.session)), .close(.normal), .session(.detachDoubtful(Talk.session, talk.user)),
             ])
     }
 
@@ -76,7 +76,7 @@ import Testing
         #expect(try talk.says(frame) == [])
         _ = talk.appAnswers()
         #expect(try talk.says(frame) == [], "one refusal tells as much as two")
-        let actions = talk.tell(.opened(.success(SessionOpened(uid: 7))))
+        let actions = talk.tell(.session(.opened(.success(SessionOpened(uid: 7)))))
         #expect(actions.last == refusal)
         #expect(actions.count { $0 == refusal } == 1)
         #expect(try talk.says(frame) == [refusal])
@@ -99,7 +99,7 @@ import Testing
         case "active": try talk.logIn()
         case "loggingOut":
             try talk.logIn()
-            #expect(try talk.calls("user_logout") == [.logOut(talk.owner, talk.ticket())])
+            #expect(try talk.calls("user_logout") == [.request(.logOut(talk.owner, talk.ticket()))])
         case "closed":
             try talk.logIn()
             _ = talk.tell(.connectionLost)
@@ -111,11 +111,11 @@ import Testing
     @Test(arguments: ["fresh", "authenticating", "opening", "resuming", "active", "loggingOut", "closed"])
     func aConnectionIsLostInEveryState(state: String) throws {
         let talk = try talk(state)
-        let detach = SessionAction.detach(Talk.session, talk.user)
+        let detach = SessionAction.session(.detach(Talk.session, talk.user))
         let expected: [SessionAction]
         switch state {
-        case "opening": expected = [.unbind(Talk.session)]
-        case "active", "loggingOut": expected = [.unbind(Talk.session), detach, talk.keepRates]
+        case "opening": expected = [.session(.unbind(Talk.session))]
+        case "active", "loggingOut": expected = [.session(.unbind(Talk.session)), detach, talk.keepRates]
         default: expected = []
         }
         #expect(talk.tell(.connectionLost) == expected)
@@ -126,23 +126,23 @@ import Testing
         #expect(talk.appAnswers() == [])
         #expect(
             state == "resuming"
-                ? talk.tell(.resumed(.success(SessionResumed(uid: 1, channel: nil, push: false)))) == late
-                : talk.tell(.opened(.success(SessionOpened(uid: 1)))) == late)
+                ? talk.tell(.session(.resumed(.success(SessionResumed(uid: 1, channel: nil, push: false))))) == late
+                : talk.tell(.session(.opened(.success(SessionOpened(uid: 1))))) == late)
         #expect(try talk.says(#"["ping",1]"#) == [])
     }
 
     @Test(arguments: ["fresh", "authenticating", "opening", "resuming", "active", "loggingOut", "closed"])
     func aKickInEveryState(state: String) throws {
         let talk = try talk(state)
-        let actions = talk.tell(.superseded(.closeFrame(.logoutOther)))
+        let actions = talk.tell(.session(.superseded(.closeFrame(.logoutOther))))
         guard state != "closed" else {
             #expect(actions == [])
             return
         }
         #expect(actions.first == Talk.send(ServerFrame.close(.logoutOther)))
         #expect(actions.last == .close(.normal))
-        #expect(!actions.contains(.detach(Talk.session, talk.user)), "the session is over")
-        #expect(talk.tell(.opened(.success(SessionOpened(uid: 1)))) == [])
+        #expect(!actions.contains(.session(.detach(Talk.session, talk.user))), "the session is over")
+        #expect(talk.tell(.session(.opened(.success(SessionOpened(uid: 1))))) == [])
         #expect(talk.tell(.connectionLost) == [])
     }
 
@@ -150,42 +150,44 @@ import Testing
     func aKickAfterTheLossOfTheConnectionWritesNothing(state: String) throws {
         let talk = try talk(state)
         _ = talk.tell(.connectionLost)
-        #expect(talk.tell(.superseded(.closeFrame(.logoutOther))) == [])
-        #expect(talk.tell(.opened(.success(SessionOpened(uid: 1)))) == [], "the session is over")
+        #expect(talk.tell(.session(.superseded(.closeFrame(.logoutOther)))) == [])
+        #expect(talk.tell(.session(.opened(.success(SessionOpened(uid: 1))))) == [], "the session is over")
     }
 
     @Test func aTakenOverSessionIsClosedWithoutAFrame() throws {
         let talk = try talk("active")
         #expect(
-            talk.tell(.superseded(.silent)) == [talk.keepRates, .unbind(Talk.session), .close(.normal)])
+            talk.tell(.session(.superseded(.silent))) == [
+                talk.keepRates, .session(.unbind(Talk.session)), .close(.normal),
+            ])
     }
 
     @Test func aLogoutIsAnsweredBeforeTheEnd() throws {
         let talk = try talk("loggingOut")
         #expect(
-            talk.tell(.loggedOut(talk.ticket(), nil)) == [
-                Talk.ok(), talk.keepRates, .unbind(Talk.session), .close(.normal),
+            talk.tell(.session(.loggedOut(talk.ticket(), nil))) == [
+                Talk.ok(), talk.keepRates, .session(.unbind(Talk.session)), .close(.normal),
             ])
     }
 
     @Test func theCloseThatALogoutCausesIsItsAnswer() throws {
         let talk = try talk("loggingOut")
-        #expect(talk.tell(.superseded(.closeFrame(.logoutUser))).first == Talk.ok())
-        #expect(talk.tell(.loggedOut(talk.ticket(), nil)) == [])
+        #expect(talk.tell(.session(.superseded(.closeFrame(.logoutUser)))).first == Talk.ok())
+        #expect(talk.tell(.session(.loggedOut(talk.ticket(), nil))) == [])
     }
 
     @Test func aLogoutThatFails() throws {
         let talk = try talk("loggingOut")
-        #expect(talk.tell(.loggedOut(talk.ticket(), .timeout())) == Talk.failed(1, .timeout()))
+        #expect(talk.tell(.session(.loggedOut(talk.ticket(), .timeout()))) == Talk.failed(1, .timeout()))
         #expect(talk.isActive)
     }
 
     @Test func aRemovedAppEndsTheSession() throws {
         let talk = try talk("active")
         #expect(
-            talk.tell(.end(.logoutOther)) == [
-                .endSession(Talk.session, talk.user), Talk.send(ServerFrame.close(.logoutOther)),
-                talk.keepRates, .unbind(Talk.session), .close(.normal),
+            talk.tell(.session(.end(.logoutOther))) == [
+                .request(.endSession(Talk.session, talk.user)), Talk.send(ServerFrame.close(.logoutOther)),
+                talk.keepRates, .session(.unbind(Talk.session)), .close(.normal),
             ])
     }
 
@@ -193,12 +195,12 @@ import Testing
         let talk = try Conversation()
         talk.clock.enforcesTokenExpiry = true
         _ = try talk.says(Talk.lineLogin)
-        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false, tokenExpiry: 100))))
-        _ = talk.tell(.ratesTaken(nil))
+        _ = talk.tell(.session(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false, tokenExpiry: 100)))))
+        _ = talk.tell(.session(.ratesTaken(nil)))
         talk.clock.unixTime = 99
-        #expect(talk.tell(.tokenCheck) == [])
+        #expect(talk.tell(.session(.tokenCheck)) == [])
         talk.clock.unixTime = 100
-        #expect(talk.tell(.tokenCheck).contains(Talk.send(ServerFrame.close(.logoutTokenExpired))))
+        #expect(talk.tell(.session(.tokenCheck)).contains(Talk.send(ServerFrame.close(.logoutTokenExpired))))
         #expect(!talk.isActive)
     }
 }

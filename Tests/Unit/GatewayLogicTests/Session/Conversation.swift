@@ -46,12 +46,17 @@ final class Conversation {
     }
 
     /// The action that keeps the present rates.
-    var keepRates: SessionAction { .keepRates(Self.session, session.rates) }
+    var keepRates: SessionAction { .session(.keepRates(Self.session, session.rates)) }
 
     /// Receives a frame from the client.
     func says(_ json: String) throws -> [SessionAction] {
-        let frame = try ClientFrame(decoding: Array(json.utf8), line: expectedLine)
-        return tell(.frame(frame, bytes: json.utf8.count, at: clock.localTime))
+        switch try ClientFrame(decoding: Array(json.utf8), line: expectedLine) {
+        case .ping(let number): tell(.ping(number))
+        case .call(let request): tell(.call(request, bytes: json.utf8.count, at: clock.localTime))
+        case .login(let request): tell(.login(request, isAllowed: true))
+        case .lineLogin(let request): tell(.lineLogin(request, isAllowed: true))
+        case .mediaHello, .media: throw FrameError(.shape, "a session gets no frames about media")
+        }
     }
 
     /// Receives a call of a function, with the session's line, from the client.
@@ -78,7 +83,7 @@ final class Conversation {
     static let settings = AppSettings(certificate: "", tokenRequired: false)
 
     func appAnswers(_ answer: Result<AppSettings, SignalingError> = .success(settings)) -> [SessionAction] {
-        tell(.appAnswered(answer, session: Self.session, secret: Self.secret))
+        tell(.session(.appAnswered(answer, session: Self.session, secret: Self.secret)))
     }
 
     /// Logs in, up to the first read of the mailbox.
@@ -86,23 +91,23 @@ final class Conversation {
         _ = try says(
             #"["login",{"vid":"app","account":"anna","token":"_no_need_token","device":"d","push":\#(push)}]"#)
         _ = appAnswers()
-        _ = tell(.opened(.success(SessionOpened(uid: 7))))
-        _ = tell(.mailboxLoaded(.success(Self.page([]))))
+        _ = tell(.session(.opened(.success(SessionOpened(uid: 7)))))
+        _ = tell(.mailbox(.loaded(.success(Self.page([])))))
         #expect(isActive)
     }
 
     /// Resumes the session, up to the first read of the mailbox.
     func resume(rates: SessionRates? = nil) throws {
         _ = try says(Self.lineLogin)
-        _ = tell(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false))))
-        _ = tell(.ratesTaken(rates))
+        _ = tell(.session(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false)))))
+        _ = tell(.session(.ratesTaken(rates)))
         #expect(isActive)
     }
 
     func join(_ name: String, id: Int64 = 10) throws {
         _ = try calls("channel_join", 1, #""name":"\#(name)""#)
-        _ = tell(.subscribed(try channel(name), true, last: nil, left: nil))
-        _ = tell(.joined(ticket(), .success(joined(id))))
+        _ = tell(.channel(.subscribed(try channel(name), true, last: nil, left: nil)))
+        _ = tell(.channel(.joined(ticket(), .success(joined(id)))))
         #expect(session.channel.joined?.key == (try channel(name)))
     }
 

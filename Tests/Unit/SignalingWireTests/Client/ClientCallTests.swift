@@ -31,23 +31,25 @@ import Testing
         let age = try AttributeName("age")
         let key = try AttributeName("k")
         let expected: [(String, ClientCall.Act)] = [
-            ("user-getmsg", .pollMailbox(verClear: 1_795_247_864_380, limit: 30)),
-            ("user-sendmsg-web", .sendMessage(to: bob, seconds: 3600, content: "hi \"there\"\n")),
-            ("user-sendmsg-python", .sendMessage(to: bob, seconds: 2_592_000, content: "日本 🙂")),
-            ("user-logout", .logOut), ("user-query-user-status", .queryStatus(bob)),
-            ("user-set-attr", .setAttribute(Attribute(name: age, value: "30"))),
-            ("user-get-attr", .getAttribute(bob, age)), ("user-get-attr-all", .listAttributes(bob)),
-            ("channel-join", .join(room)), ("channel-leave", .leave(room)),
-            ("channel-sendmsg", .sendChannelMessage(room, body: "{\"a\":[1,\"b\",null]}", force: false)),
-            ("channel-sendmsg-force", .sendChannelMessage(room, body: "hello", force: true)),
-            ("channel-set-attr", .changeAttributes(room, .update(Attribute(name: key, value: "v")))),
-            ("channel-del-attr", .changeAttributes(room, .delete(key))),
-            ("channel-clear-attr", .changeAttributes(room, .clear)), ("channel-query-num", .countMembers(room)),
-            ("channel-query-user-isin", .queryMember(room, bob)),
-            ("channel-query-userlist", .listMembers(room, limit: 200)),
-            ("channel-query-userlist-all", .listMembers(room, limit: 5)),
-            ("voip-invite", .call(.invite, room, peer: bob, extra: "{\"_timeout\":30}")),
-            ("voip-invite-ack", .call(.acknowledge, room, peer: bob, extra: "")),
+            ("user-getmsg", .session(.pollMailbox(verClear: 1_795_247_864_380, limit: 30))),
+            ("user-sendmsg-web", .message(.toUser(bob, seconds: 3600, content: "hi \"there\"\n"))),
+            ("user-sendmsg-python", .message(.toUser(bob, seconds: 2_592_000, content: "日本 🙂"))),
+            ("user-logout", .session(.logOut)), ("user-query-user-status", .service(.presence(.queryStatus(bob)))),
+            ("user-set-attr", .service(.presence(.setAttribute(Attribute(name: age, value: "30"))))),
+            ("user-get-attr", .service(.presence(.getAttribute(bob, age)))),
+            ("user-get-attr-all", .service(.presence(.listAttributes(bob)))),
+            ("channel-join", .session(.join(room))), ("channel-leave", .session(.leave(room))),
+            ("channel-sendmsg", .message(.toChannel(room, body: "{\"a\":[1,\"b\",null]}", force: false))),
+            ("channel-sendmsg-force", .message(.toChannel(room, body: "hello", force: true))),
+            ("channel-set-attr", .service(.changeAttributes(room, .update(Attribute(name: key, value: "v"))))),
+            ("channel-del-attr", .service(.changeAttributes(room, .delete(key)))),
+            ("channel-clear-attr", .service(.changeAttributes(room, .clear))),
+            ("channel-query-num", .service(.member(.count(room)))),
+            ("channel-query-user-isin", .service(.member(.query(room, bob)))),
+            ("channel-query-userlist", .service(.member(.list(room, limit: 200)))),
+            ("channel-query-userlist-all", .service(.member(.list(room, limit: 5)))),
+            ("voip-invite", .service(.call(.invite, room, peer: bob, extra: "{\"_timeout\":30}"))),
+            ("voip-invite-ack", .service(.call(.acknowledge, room, peer: bob, extra: ""))),
         ]
         for (fixture, act) in expected {
             let call = try call(Fixture.bytes("client/\(fixture).json"))
@@ -56,7 +58,7 @@ import Testing
         }
         for verb in CallVerb.allCases {
             let act = try call(verb.rawValue, #""channelName":"room 1","peer":"bob""#)
-            #expect(act == .call(verb, room, peer: bob, extra: ""))
+            #expect(act == .service(.call(verb, room, peer: bob, extra: "")))
         }
     }
 
@@ -94,9 +96,10 @@ import Testing
         let text =
             #" [ "c\u0061ll2" , [ "user_\u0073endmsg" , 1 , { "p\u0065er" : "b\u006fb" , "x" : { "peer" : [ 1 ] } "#
             + #","content":"\"","t":"inst\u0061nt","line":"" } ] ] "#
-        #expect(try call(text.utf8).act == .sendMessage(to: try Account("bob"), seconds: 3600, content: "\""))
+        #expect(try call(text.utf8).act == .message(.toUser(try Account("bob"), seconds: 3600, content: "\"")))
         #expect(
-            try call("channel_join", #""name":"a","n\u0061me":"b""#) == .join(try ChannelName("b")), "the last counts")
+            try call("channel_join", #""name":"a","n\u0061me":"b""#) == .session(.join(try ChannelName("b"))),
+            "the last counts")
     }
 
     @Test func malformedMessageIDsAreIgnored() throws {
@@ -186,7 +189,7 @@ import Testing
     ])
     func aPollIsNeverRefused(arguments: String, verClear: Int64, limit: Int) throws {
         let act = try call("user_getmsg", arguments.isEmpty ? "\"a\":0" : arguments)
-        #expect(act == .pollMailbox(verClear: verClear, limit: limit))
+        #expect(act == .session(.pollMailbox(verClear: verClear, limit: limit)))
     }
 
     @Test(arguments: [
@@ -196,7 +199,7 @@ import Testing
     ])
     func theTimeToLiveIsBounded(flag: String, seconds: Int) throws {
         let act = try call("user_sendmsg", "\"peer\":\"b\",\"content\":\"x\",\"t\":\"instant\",\"flag\":\"\(flag)\"")
-        #expect(act == .sendMessage(to: try Account("b"), seconds: seconds, content: "x"))
+        #expect(act == .message(.toUser(try Account("b"), seconds: seconds, content: "x")))
     }
 
     @Test func otherJSONValuesAreTakenAsCompactText() throws {
@@ -206,13 +209,13 @@ import Testing
             ("\"\"", ""),
         ] {
             let act = try call("channel_sendmsg", "\"name\":5,\"msg\":\(value)")
-            #expect(act == .sendChannelMessage(room, body: text, force: false))
+            #expect(act == .message(.toChannel(room, body: text, force: false)))
         }
         let invite = try call("voip_invite", "\"channelName\":\"5\",\"peer\":49,\"extra\":{\"_timeout\": 5}")
-        #expect(invite == .call(.invite, room, peer: try Account("49"), extra: "{\"_timeout\":5}"))
+        #expect(invite == .service(.call(.invite, room, peer: try Account("49"), extra: "{\"_timeout\":5}")))
         // In other functions of calls `extra` may be any text.
         let bye = try call("voip_invite_bye", "\"channelName\":\"5\",\"peer\":\"49\",\"extra\":\"not JSON\"")
-        #expect(bye == .call(.end, room, peer: try Account("49"), extra: "not JSON"))
+        #expect(bye == .service(.call(.end, room, peer: try Account("49"), extra: "not JSON")))
     }
 
     @Test func forceIsTrueOrOne() throws {
@@ -220,7 +223,7 @@ import Testing
             ("true", true), ("1", true), ("false", false), ("0", false), ("null", false), ("\"\"", false),
         ] {
             let act = try call("channel_sendmsg", "\"name\":\"r\",\"msg\":\"m\",\"force\":\(value)")
-            #expect(act == .sendChannelMessage(try ChannelName("r"), body: "m", force: force))
+            #expect(act == .message(.toChannel(try ChannelName("r"), body: "m", force: force)))
         }
     }
 
@@ -228,8 +231,10 @@ import Testing
         let room = try ChannelName("r")
         for (num, limit) in [("0", 1), ("-1", 1), ("2000000", 1_000_000), ("null", 1_000_000), ("\"7\"", 7)] {
             let act = try call("channel_query_userlist_all", "\"name\":\"r\",\"num\":\(num)")
-            #expect(act == .listMembers(room, limit: limit))
+            #expect(act == .service(.member(.list(room, limit: limit))))
         }
-        #expect(try call("channel_query_userlist_all", "\"name\":\"r\"") == .listMembers(room, limit: 1_000_000))
+        #expect(
+            try call("channel_query_userlist_all", "\"name\":\"r\"") == .service(.member(.list(room, limit: 1_000_000)))
+        )
     }
 }

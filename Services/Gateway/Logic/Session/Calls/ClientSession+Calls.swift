@@ -8,6 +8,7 @@ extension ClientSession {
         _ request: CallRequest, bytes: Int, at time: LocalTime, _ environment: any SessionEnvironment,
         _ actions: inout SessionActions
     ) {
+        guard !login.isOver else { return }
         guard login.takesCalls else {
             let error = SignalingError(.notLoggedIn, .notLoggedIn, "log in before calling functions")
             return send(ServerFrame.callFailed(id: request.id, error), &actions)
@@ -53,7 +54,7 @@ extension ClientSession {
             }
             guard isNew || environment.localTime < queued.ticket.arrivedAt + environment.callTimeout else {
                 actions.append(.count(.overdue))
-                return answered(queued.ticket, .failure(.timeout(call.act.timeoutCode)), &actions)
+                return answered(queued.ticket, .failure(.timeout(call.act.traits.timeout)), &actions)
             }
             perform(call, queued.ticket, active, environment, &actions)
         }
@@ -64,42 +65,63 @@ extension ClientSession {
         _ actions: inout SessionActions
     ) {
         switch call.act {
-        case .sendMessage:
-            let bounds = CallBounds(mailbox: rates.limits)
-            send(StartedCall(call, ticket, by: active, within: bounds), &actions)
-        case .queryStatus, .setAttribute, .getAttribute, .listAttributes, .countMembers, .queryMember, .listMembers,
-            .call:
-            actions.append(.perform(StartedCall(call, ticket, by: active)))
-        case .sendChannelMessage(let name, _, _):
+        case .message(let message): send(message, call, ticket, active, &actions)
+        case .service(let act): ask(act, call, ticket, active, &actions)
+        case .session(.pollMailbox(let verClear, let limit)):
+            startPoll(MailboxPoll(ticket: ticket, verClear: verClear, limit: limit), environment, &actions)
+        case .session(.logOut):
+            login.logsOut(ticket)
+            actions.append(.request(.logOut(active, ticket)))
+        case .session(.join(let name)): askToJoin(name, StartedCall(call, ticket, by: active), &actions)
+        case .session(.leave(let name)): leave(name, ticket, active, &actions)
+        }
+    }
+
+    /// Sends a message, or asks the app's server first.
+    private mutating func send(
+        _ message: ClientCall.MessageAct, _ call: ClientCall, _ ticket: CallTicket, _ active: ActiveSession,
+        _ actions: inout SessionActions
+    ) {
+        let bounds: CallBounds
+        switch message {
+        case .toUser: bounds = CallBounds(mailbox: rates.limits)
+        case .toChannel(let name, _, _):
             guard name.special == nil else {
                 // Servers trust the messages in a special channel.
                 return refuseSpecial(ticket, .wrongParameter, "only the system may send to this channel", &actions)
             }
-            let bounds = CallBounds(channelPerSecond: rates.limits.channelMessagesPerSecond)
-            send(StartedCall(call, ticket, by: active, within: bounds), &actions)
-        case .changeAttributes(let name, _):
+            bounds = CallBounds(channelPerSecond: rates.limits.channelMessagesPerSecond)
+        }
+        guard areHooksKnown else { return refuseUnasked(ticket, .messageOther, &actions) }
+        let started = StartedCall(call, ticket, by: active, within: bounds)
+        actions.append(
+            hooks.contains(.send) ? .request(.askHook(.message(started, message))) : .sendMessage(started, message))
+    }
+
+    /// Has a service do what the client asks for.
+    private mutating func ask(
+        _ act: ClientCall.ServiceAct, _ call: ClientCall, _ ticket: CallTicket, _ active: ActiveSession,
+        _ actions: inout SessionActions
+    ) {
+        var bounds = CallBounds()
+        if case .changeAttributes(let name, _) = act {
             // The service publishes the change before it replies, but the client that made it must see the answer
             // first.
             if channel.joined?.key.name == name { holdEvents(&actions) }
-            let bounds = CallBounds(channelPerSecond: rates.limits.channelAttributeChangesPerSecond)
-            actions.append(.perform(StartedCall(call, ticket, by: active, within: bounds)))
-        case .pollMailbox(let verClear, let limit):
-            startPoll(MailboxPoll(ticket: ticket, verClear: verClear, limit: limit), environment, &actions)
-        case .logOut:
-            login.logsOut(ticket)
-            actions.append(.logOut(active, ticket))
-        case .join(let name):
-            // Refused also while the app's settings are unknown.
-            guard name.special == nil || (rates.areLimitsKnown && rates.limits.specialChannelsOpen) else {
-                return refuseSpecial(ticket, .joinOther, "the app does not let clients join this channel", &actions)
-            }
-            guard areHooksKnown else { return refuseUnasked(ticket, .joinOther, &actions) }
-            guard !hooks.contains(.join) else {
-                return actions.append(.askHook(.call(StartedCall(call, ticket, by: active))))
-            }
-            join(RequestedJoin(ticket: ticket, name: name), active, &actions)
-        case .leave(let name): leave(name, ticket, active, &actions)
+            bounds = CallBounds(channelPerSecond: rates.limits.channelAttributeChangesPerSecond)
         }
+        actions.append(.askService(StartedCall(call, ticket, by: active, within: bounds), act))
+    }
+
+    /// Joins a channel, or asks the app's server first.
+    private mutating func askToJoin(_ name: ChannelName, _ call: StartedCall, _ actions: inout SessionActions) {
+        // Refused also while the app's settings are unknown.
+        guard name.special == nil || (rates.areLimitsKnown && rates.limits.specialChannelsOpen) else {
+            return refuseSpecial(call.ticket, .joinOther, "the app does not let clients join this channel", &actions)
+        }
+        guard areHooksKnown else { return refuseUnasked(call.ticket, .joinOther, &actions) }
+        guard !hooks.contains(.join) else { return actions.append(.request(.askHook(.join(call, name)))) }
+        join(RequestedJoin(ticket: call.ticket, name: name), call.session, &actions)
     }
 
     /// From now on the app's server is asked about these; nil while they are not known. While it is asked about a
@@ -110,12 +132,6 @@ extension ClientSession {
         calls.isSerial = hooks.contains(.send)
     }
 
-    /// Sends a message, or asks the app's server first.
-    private mutating func send(_ message: StartedCall, _ actions: inout SessionActions) {
-        guard areHooksKnown else { return refuseUnasked(message.ticket, .messageOther, &actions) }
-        actions.append(hooks.contains(.send) ? .askHook(.call(message)) : .perform(message))
-    }
-
     /// Refuses what the app's server may have to be asked about, while it is not known whether it must be.
     private mutating func refuseUnasked(_ ticket: CallTicket, _ code: SignalingCode, _ actions: inout SessionActions) {
         let error = SignalingError(code, .unavailable, "the app's settings are not available; try again")
@@ -123,20 +139,28 @@ extension ClientSession {
     }
 
     /// Does what the app's server was asked about, or refuses it.
-    mutating func hookAnswered(_ call: StartedCall, _ verdict: HookVerdict, _ actions: inout SessionActions) {
+    mutating func hookAnswered(_ question: HookQuestion, _ verdict: HookVerdict, _ actions: inout SessionActions) {
+        switch question {
+        case .login: take(login.authorized(verdict), &actions)
+        case .join(let call, let name):
+            guard mayGoOn(call, verdict, &actions) else { return }
+            join(RequestedJoin(ticket: call.ticket, name: name), call.session, &actions)
+        case .message(let call, let message):
+            guard mayGoOn(call, verdict, &actions) else { return }
+            actions.append(.sendMessage(call, verdict.text.map(message.rewritten) ?? message))
+        }
+    }
+
+    /// Refuses a call that the app's server does not allow.
+    /// - Returns: whether the session goes on with it.
+    private mutating func mayGoOn(
+        _ call: StartedCall, _ verdict: HookVerdict, _ actions: inout SessionActions
+    ) -> Bool {
         // The session has ended meanwhile, and its calls with it.
-        guard let active = login.active else { return }
-        var call = call
-        switch verdict {
-        case .refused(let error): return answered(call.ticket, .failure(error), &actions)
-        case .goesOnWith(let text): call.act = call.act.rewritten(text)
-        case .goesOn: break
-        }
-        if case .join(let name) = call.act {
-            join(RequestedJoin(ticket: call.ticket, name: name), active, &actions)
-        } else {
-            actions.append(.perform(call))
-        }
+        guard login.active != nil else { return false }
+        guard case .refused(let error) = verdict else { return true }
+        answered(call.ticket, .failure(error), &actions)
+        return false
     }
 
     private mutating func refuseSpecial(
@@ -154,7 +178,7 @@ extension ClientSession {
         let place = channel.place.held
         if let name, error.reason == .notMember, place.isSettled, place.channel == name, let active = login.active {
             // Redis may have lost that the session is in the channel; the client is then asked to try again.
-            actions.append(.askWhoseSession(active.id))
+            actions.append(.session(.askWhoseSession(active.id)))
             told = .unavailable("redis")
         }
         noteRefusal(told, &actions)
@@ -165,7 +189,7 @@ extension ClientSession {
     /// replaced this one.
     func noteRefusal(_ error: SignalingError, _ actions: inout SessionActions) {
         switch error.reason {
-        case .sessionOver: if let last = login.lastActive { actions.append(.askWhoseSession(last.id)) }
+        case .sessionOver: if let last = login.lastActive { actions.append(.session(.askWhoseSession(last.id))) }
         case .mailboxFull: actions.append(.count(.mailboxFull))
         case .memoryFull: actions.append(.count(.memoryFull))
         default: break
@@ -217,15 +241,7 @@ extension ReplyBody {
     fileprivate var isMailbox: Bool { if case .mailbox = self { true } else { false } }
 }
 
-extension ClientCall.Act {
-    /// The code that the documents define for a timeout of this function.
-    fileprivate var timeoutCode: SignalingCode {
-        switch self {
-        case .sendMessage, .sendChannelMessage: .messageTimeout
-        case .countMembers: .userNumberTimeout
-        case .pollMailbox, .logOut, .queryStatus, .setAttribute, .getAttribute, .listAttributes, .join, .leave,
-            .changeAttributes, .queryMember, .listMembers, .call:
-            .failed
-        }
-    }
+extension HookVerdict {
+    /// The text with which the message goes on; nil for its own.
+    fileprivate var text: String? { if case .goesOnWith(let text) = self { text } else { nil } }
 }

@@ -64,21 +64,18 @@ package struct SessionRates: Equatable, Sendable {
     /// Counts an act when it arrives.
     /// - Returns: the error with which to refuse it; nil when it is allowed.
     package mutating func refusal(of act: ClientCall.Act, now: LocalTime) -> SignalingError? {
-        switch act {
-        case .sendChannelMessage:
+        switch act.traits.rate {
+        case .channelMessages:
             channelMessages.admit(now: now)
                 ? nil : Self.refusal(.messageOther, limits.messagesPerSecond, "messages")
-        case .sendMessage:
+        case .userMessages:
             instantMessages.admit(now: now)
                 ? nil : Self.refusal(.messageOther, limits.messagesPerSecond, "messages")
-        case .setAttribute, .changeAttributes:
+        case .attributeChanges:
             attributeChanges.take(now: now)
                 ? nil : Self.refusal(.failed, limits.attributeChangesPerSecond, "attribute changes")
-        case .queryStatus, .getAttribute, .listAttributes, .join, .leave, .countMembers, .queryMember, .listMembers,
-            .call:
-            acts.take(now: now) ? nil : Self.refusal(.failed, limits.actsPerSecond, "acts")
-        // A poll is delayed instead, see `pollDelay(now:)`; a logout frees resources.
-        case .pollMailbox, .logOut: nil
+        case .acts: acts.take(now: now) ? nil : Self.refusal(.failed, limits.actsPerSecond, "acts")
+        case .unlimited: nil
         }
     }
 

@@ -1,7 +1,7 @@
 internal import SignalingProtocol
-package import SignalingWire
+internal import SignalingWire
 
-/// A call whose turn has come, with all that is needed to execute it.
+/// A call whose turn has come: all that is needed to carry it out, besides what it asks for.
 ///
 /// The order of the properties keeps ``SessionAction`` within 128 bytes: larger values are copied by `memmove`, which
 /// took a quarter of the time that a session spends on a message.
@@ -14,8 +14,6 @@ package struct StartedCall: Equatable, Sendable {
     package let bounds: CallBounds
     /// The id that the client gave a message, if any.
     package let messageID: String?
-    /// The function and its arguments.
-    package internal(set) var act: ClientCall.Act
 
     /// Creates the call of a session whose turn has come.
     init(_ call: ClientCall, _ ticket: CallTicket, by session: ActiveSession, within bounds: CallBounds = CallBounds())
@@ -24,7 +22,6 @@ package struct StartedCall: Equatable, Sendable {
         self.ticket = ticket
         self.bounds = bounds
         messageID = call.messageID
-        act = call.act
     }
 }
 

@@ -3,10 +3,10 @@ internal import SignalingWire
 
 /// The session's membership in a channel.
 extension ClientSession {
-    mutating func handleChannel(_ event: SessionEvent, _ actions: inout SessionActions) {
+    mutating func handle(_ event: SessionEvent.Channel, _ actions: inout SessionActions) {
         guard let active = login.active else {
             // The session has ended, and with it its need for a channel.
-            if case .subscribed(let key, _, _, _) = event { actions.append(.unsubscribe(key)) }
+            if case .subscribed(let key, _, _, _) = event { actions.append(.channel(.unsubscribe(key))) }
             return
         }
         switch event {
@@ -23,12 +23,6 @@ extension ClientSession {
         case .joinUndone(let settlement, let isUndone): joinUndone(settlement, isUndone, active, &actions)
         case .membershipTold(let settlement, let isMember): membershipTold(settlement, isMember, active, &actions)
         case .settlementDue(let settlement): settlementDue(settlement, active, &actions)
-        case .frame, .login, .lineLogin, .output, .connectionLost, .close, .appAnswered, .limits, .hooks, .hookAnswered,
-            .opened, .resumed, .ratesTaken, .loggedOut, .superseded, .end, .tokenCheck, .answered, .messageAnswered,
-            .goOn,
-            .mail, .resynchronizeMailbox, .mailboxIs, .mailboxLoaded, .mailboxLoadDue, .mailboxNotCleared,
-            .pollTimerFired:
-            loseExcluded("the channel got an event that is not its own", &actions)
         }
     }
 
@@ -40,12 +34,12 @@ extension ClientSession {
         if channel.joined?.key.name == name {
             holdEvents(&actions)
             channel.change = .joiningAgain(name)
-            return actions.append(.join(active, join.ticket, name, number: channel.place.moves()))
+            return actions.append(.request(.join(active, join.ticket, name, number: channel.place.moves())))
         }
         guard channel.settlement?.delays(join) != true else { return }
         channel.settlement = nil
         channel.change = .subscribing(join)
-        actions.append(.subscribe(ChannelKey(app: active.user.app, name: name)))
+        actions.append(.request(.subscribe(ChannelKey(app: active.user.app, name: name))))
     }
 
     private mutating func subscribed(
@@ -61,9 +55,9 @@ extension ClientSession {
             leaveLocally(&actions)
             enter(key, active, &actions)
             channel.change = .joining(join.name, previous: previous, left: left)
-            actions.append(.join(active, join.ticket, join.name, number: channel.place.moves()))
+            actions.append(.request(.join(active, join.ticket, join.name, number: channel.place.moves())))
         // A call waits for its answer, so no other subscription was requested.
-        case .none, .subscribing, .joining, .joiningAgain, .leaving: actions.append(.unsubscribe(key))
+        case .none, .subscribing, .joining, .joiningAgain, .leaving: actions.append(.channel(.unsubscribe(key)))
         }
     }
 
@@ -75,7 +69,7 @@ extension ClientSession {
             answered(join.ticket, .failure(.unavailable("redis")), &actions)
         case .none, .subscribing, .joining, .joiningAgain, .leaving: break
         }
-        actions.append(.unsubscribe(key))
+        actions.append(.channel(.unsubscribe(key)))
     }
 
     private mutating func joined(
@@ -114,7 +108,7 @@ extension ClientSession {
         _ name: ChannelName, _ ticket: CallTicket, _ active: ActiveSession, _ actions: inout SessionActions
     ) {
         channel.change = .leaving(name)
-        actions.append(.leave(active, ticket, name, number: channel.place.moves()))
+        actions.append(.request(.leave(active, ticket, name, number: channel.place.moves())))
     }
 
     private mutating func left(_ ticket: CallTicket, _ error: SignalingError?, _ actions: inout SessionActions) {
@@ -136,7 +130,7 @@ extension ClientSession {
     /// Holds the channel's events until the answer to a member's call is written.
     mutating func holdEvents(_ actions: inout SessionActions) {
         channel.joined?.pause()
-        actions.append(.holdEvents)
+        actions.append(.channel(.holdEvents))
     }
 
     /// Sends the held events, after the answer has been written.
@@ -147,8 +141,8 @@ extension ClientSession {
 
     /// Sends what was held; the fan-out may send what follows without asking.
     private func show(_ held: [ChannelEvent], _ actions: inout SessionActions) {
-        if let shownAfter = channel.joined?.shownAfter { actions.append(.showAll(after: shownAfter)) }
-        if !held.isEmpty { actions.append(.show(held)) }
+        if let shownAfter = channel.joined?.shownAfter { actions.append(.channel(.showAll(after: shownAfter))) }
+        if !held.isEmpty { actions.append(.channel(.show(held))) }
     }
 
     /// Holds published events until the awaited answer is written, or sends those that the client receives.
@@ -158,7 +152,7 @@ extension ClientSession {
             return
         }
         let shown = channel.joined?.shown(of: events) ?? []
-        if !shown.isEmpty { actions.append(.show(shown)) }
+        if !shown.isEmpty { actions.append(.channel(.show(shown))) }
     }
 
     /// Sends the held events above `position`, after the answer to the join has been written; all of them when the
@@ -166,16 +160,16 @@ extension ClientSession {
     mutating func activate(after position: ChannelPosition?, _ actions: inout SessionActions) {
         guard channel.joined != nil else { return }
         // A channel that no longer exists has no sequence numbers.
-        if let position, position.sequence > 0 { actions.append(.advanceFeed(position)) }
+        if let position, position.sequence > 0 { actions.append(.channel(.advanceFeed(position))) }
         show(channel.joined?.activate(after: position?.id ?? 0) ?? [], &actions)
     }
 
     mutating func enter(_ key: ChannelKey, _ active: ActiveSession, _ actions: inout SessionActions) {
         channel.enter(key)
-        actions.append(.enter(key, as: active.user.account))
+        actions.append(.channel(.enter(key, as: active.user.account)))
     }
 
     mutating func leaveLocally(_ actions: inout SessionActions) {
-        if channel.leaveLocally() { actions.append(.leaveLocally) }
+        if channel.leaveLocally() { actions.append(.channel(.leaveLocally)) }
     }
 }

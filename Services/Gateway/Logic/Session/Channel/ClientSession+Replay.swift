@@ -34,7 +34,7 @@ extension ClientSession {
     ) {
         let number = channel.nextNumber()
         channel.joined?.reads(number, for: purpose)
-        actions.append(.readLog(key, after: position, number: number))
+        actions.append(.request(.readLog(key, after: position, number: number)))
     }
 
     mutating func logRead(
@@ -46,7 +46,7 @@ extension ClientSession {
         switch purpose {
         case .resume(let after):
             finishResume(of: active, in: name, complete: page?.complete ?? false, &actions)
-            actions.append(.continueIDs(after: after))
+            actions.append(.channel(.continueIDs(after: after)))
         case .stay: break
         case .nextPage:
             // The client was told that nothing is missing, which would now be wrong; it
@@ -61,7 +61,7 @@ extension ClientSession {
     mutating func continueReplay(_ actions: inout SessionActions) {
         guard !calls.isPaused, let key = channel.joined?.key, let step = channel.joined?.nextStep() else { return }
         switch step {
-        case .show(let events): actions.append(.show(events))
+        case .show(let events): actions.append(.channel(.show(events)))
         case .read(let position): read(key, after: position, for: .nextPage, &actions)
         case .activate(let position): activate(after: position, &actions)
         }

@@ -12,7 +12,7 @@ extension ClientSession {
         actions.append(.count(.joinUnsettled))
         let number = channel.nextNumber()
         channel.settlement = JoinSettlement(number: number, channel: name, previous: previous)
-        actions.append(.undoJoin(active, name, settlement: number))
+        actions.append(.request(.undoJoin(active, name, settlement: number)))
     }
 
     mutating func joinUndone(
@@ -20,7 +20,7 @@ extension ClientSession {
     ) {
         guard let settlement = channel.settlement, settlement.number == number else { return }
         guard isUndone, let previous = settlement.previous else { return asked(isSettled: isUndone, active, &actions) }
-        actions.append(.askMembership(active, previous, settlement: number))
+        actions.append(.request(.askMembership(active, previous, settlement: number)))
     }
 
     mutating func membershipTold(
@@ -39,7 +39,7 @@ extension ClientSession {
         } else if isSettled {
             channel.settlement = nil
         } else {
-            actions.append(.settleLater(number))
+            actions.append(.request(.settleLater(number)))
         }
     }
 
@@ -47,6 +47,6 @@ extension ClientSession {
         guard channel.settlement?.number == number, channel.settlement?.asksAgain() == true,
             let name = channel.settlement?.channel
         else { return }
-        actions.append(.undoJoin(active, name, settlement: number))
+        actions.append(.request(.undoJoin(active, name, settlement: number)))
     }
 }

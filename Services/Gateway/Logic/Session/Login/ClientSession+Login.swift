@@ -3,6 +3,28 @@ internal import SignalingWire
 
 /// Login, resume, and the end of a session.
 extension ClientSession {
+    mutating func handle(
+        _ event: SessionEvent.Session, _ environment: any SessionEnvironment, _ actions: inout SessionActions
+    ) {
+        switch event {
+        case .appAnswered(let answer, let session, let secret):
+            if case .success(let settings) = answer {
+                rates.adopt(settings.limits)
+                adopt(settings.hook?.points ?? HookPoints())
+            }
+            take(login.appAnswered(answer, session: session, secret: secret, now: environment.unixTime), &actions)
+        case .limits(let limits): rates.adopt(limits)
+        case .hooks(let points): adopt(points)
+        case .opened(let answer): take(login.opened(answer), &actions)
+        case .resumed(let answer): take(login.resumed(answer), &actions)
+        case .ratesTaken(let left): goOnResuming(left, environment, &actions)
+        case .loggedOut(let ticket, let error): loggedOut(ticket, error, &actions)
+        case .superseded(let ending): superseded(ending, &actions)
+        case .end(let code): endSession(code, &actions)
+        case .tokenCheck: endIfExpired(environment, &actions)
+        }
+    }
+
     mutating func logIn(_ request: LoginRequest, isAllowed: Bool, _ actions: inout SessionActions) {
         guard !login.isOver else { return }
         guard isAllowed else { return refuseLogin(&actions) }
@@ -25,6 +47,7 @@ extension ClientSession {
     ///   failed. The connection is then closed as if the gateway had dropped it, because the line may be
     ///   good: the client tries again later.
     mutating func resume(_ request: LineLoginRequest, isAllowed: Bool, _ actions: inout SessionActions) {
+        guard !login.isOver else { return }
         if !isAllowed, login.isFresh {
             actions.append(.count(.loginLimited))
             return lose(.goingAway, &actions)
@@ -36,21 +59,21 @@ extension ClientSession {
     /// Translates an action of the login's state machine.
     mutating func take(_ action: ConnectionStateMachine.Action, _ actions: inout SessionActions) {
         switch action {
-        case .askApp(let app): actions.append(.askApp(app))
-        case .askHook(let question): actions.append(.askHook(question))
+        case .askApp(let app): actions.append(.request(.askApp(app)))
+        case .askHook(let question): actions.append(.request(.askHook(question)))
         case .open(let session):
             // Bound before presence knows the session, because a message to it may be published before the reply
             // arrives.
-            actions.append(.bind(session.line.session))
-            actions.append(.open(session))
+            actions.append(.session(.bind(session.line.session)))
+            actions.append(.request(.open(session)))
         case .resume(let session):
             // Calls may follow at once; they wait for the reply.
             actions.append(.acceptCalls(line: session.line.wire))
-            actions.append(.resume(session))
+            actions.append(.request(.resume(session)))
         case .refuse(let error): refuse(error, &actions)
         case .refuseOpened(let error, let session):
             refuse(error, &actions)
-            actions.append(.detachDoubtful(session.line.session, session.user))
+            actions.append(.session(.detachDoubtful(session.line.session, session.user)))
         case .refuseResumed(let error, let session):
             end(.closeFrame(error.code), &actions)
             noteRefusedResume(of: session, error, &actions)
@@ -60,7 +83,7 @@ extension ClientSession {
             send(isResume ? ServerFrame.lineLoginFailed(error) : ServerFrame.loginFailed(error), &actions)
         case .end(let ending): end(ending, &actions)
         case .detach(let session): detach(session, &actions)
-        case .detachDoubtful(let session): actions.append(.detachDoubtful(session.line.session, session.user))
+        case .detachDoubtful(let session): actions.append(.session(.detachDoubtful(session.line.session, session.user)))
         case .loggedIn(let active): loggedIn(active, &actions)
         case .resumed(let active, let place, let after): resumed(active, at: place, after: after, &actions)
         case .none: break
@@ -74,8 +97,8 @@ extension ClientSession {
         channel = SessionChannel(place, .resuming(after: after))
         actions.append(.raiseOutputBound)
         // Bound first, because an older connection of the session at this gateway then hands over its rates.
-        actions.append(.bind(active.id))
-        actions.append(.takeRates(active.id))
+        actions.append(.session(.bind(active.id)))
+        actions.append(.session(.takeRates(active.id)))
     }
 
     private mutating func loggedIn(_ active: ActiveSession, _ actions: inout SessionActions) {
@@ -99,7 +122,7 @@ extension ClientSession {
             channel.change = .none
             return finishResume(of: active, in: nil, complete: true, &actions)
         }
-        actions.append(.subscribe(ChannelKey(app: active.user.app, name: name)))
+        actions.append(.request(.subscribe(ChannelKey(app: active.user.app, name: name))))
     }
 
     /// Writes the answer to `line_login`, and then starts the calls that arrived meanwhile.
@@ -126,7 +149,7 @@ extension ClientSession {
     ) {
         actions.append(.count(.loginFailure(isOfTheLogin: error.reason == .badLine)))
         guard error.code == .failed, error.reason != .overloaded, error.reason != .memoryFull else { return }
-        actions.append(.detachDoubtful(session.line.session, session.user))
+        actions.append(.session(.detachDoubtful(session.line.session, session.user)))
     }
 
     private mutating func refuse(_ error: SignalingError, _ actions: inout SessionActions) {
@@ -164,7 +187,7 @@ extension ClientSession {
     /// Ends the session for good and tells the client the reason; a connection that is not logged in goes on.
     mutating func endSession(_ code: SignalingCode, _ actions: inout SessionActions) {
         guard let active = login.active else { return }
-        actions.append(.endSession(active.id, active.user))
+        actions.append(.request(.endSession(active.id, active.user)))
         superseded(.closeFrame(code), &actions)
     }
 

@@ -10,35 +10,25 @@ extension ClientSession {
         take(mailbox?.machine.start(fresh: fresh), &actions)
     }
 
-    mutating func handleMailbox(
-        _ event: SessionEvent, _ environment: any SessionEnvironment, _ actions: inout SessionActions
+    mutating func handle(
+        _ event: SessionEvent.Mailbox, _ environment: any SessionEnvironment, _ actions: inout SessionActions
     ) {
         // An entry that is published before the login's answer is written is found by the first read.
         guard mailbox != nil else { return }
         switch event {
-        case .mail(let entry, let previous):
+        case .published(let entry, let previous):
             take(mailbox?.machine.pushed(entry, after: previous, now: environment.redisTime), &actions)
-        case .resynchronizeMailbox:
-            take(mailbox?.machine.resynchronize(), &actions)
-        case .mailboxIs(let version):
+        case .resynchronize: take(mailbox?.machine.resynchronize(), &actions)
+        case .latest(let version):
             guard let latest = mailbox?.machine.latest, latest != version else { return }
             take(mailbox?.machine.resynchronize(), &actions)
-        case .mailboxLoaded(.success(let page)):
-            take(mailbox?.machine.loaded(page), &actions)
-        case .mailboxLoaded(.failure(let error)):
+        case .loaded(.success(let page)): take(mailbox?.machine.loaded(page), &actions)
+        case .loaded(.failure(let error)):
             noteRefusal(error, &actions)
-            actions.append(.loadMailboxLater)
-        case .mailboxLoadDue:
-            take(mailbox?.machine.loadFailed(), &actions)
-        case .mailboxNotCleared(let error):
-            noteRefusal(error, &actions)
-        case .pollTimerFired:
-            pollTimerFired(environment, &actions)
-        case .frame, .login, .lineLogin, .output, .connectionLost, .close, .appAnswered, .limits, .hooks, .hookAnswered,
-            .opened, .resumed, .ratesTaken, .loggedOut, .superseded, .end, .tokenCheck, .answered, .messageAnswered,
-            .goOn,
-            .subscribed, .joined, .left, .published, .logRead, .joinUndone, .membershipTold, .settlementDue:
-            loseExcluded("the mailbox got an event that is not its own", &actions)
+            actions.append(.request(.loadMailboxLater))
+        case .loadDue: take(mailbox?.machine.loadFailed(), &actions)
+        case .notCleared(let error): noteRefusal(error, &actions)
+        case .pollTimerFired: pollTimerFired(environment, &actions)
         }
     }
 
@@ -106,11 +96,11 @@ extension ClientSession {
         _ action: MailboxStateMachine.Action, of owner: ActiveSession, _ actions: inout SessionActions
     ) {
         switch action {
-        case .load(let after, let fresh): actions.append(.loadMailbox(owner, after: after, fresh: fresh))
+        case .load(let after, let fresh): actions.append(.request(.loadMailbox(owner, after: after, fresh: fresh)))
         case .answer(let cleared, let entries): answerPoll(cleared: cleared, entries, &actions)
         case .notify(let version): send(ServerFrame.notifyMessage(version: version), &actions)
         case .push(let entry): send(ServerFrame.pushMessage(entry), &actions)
-        case .clear(let through): actions.append(.clearMailbox(owner, through: through))
+        case .clear(let through): actions.append(.request(.clearMailbox(owner, through: through)))
         case .fellBack: actions.append(.count(.mailboxReset))
         }
     }

@@ -63,7 +63,7 @@ import Testing
         #expect(try talk.calls("user_sendmsg", 3, Self.toBob) == [])
         _ = talk.tell(.answered(query, .failure(.timeout(.userNumberTimeout))))
         #expect(talk.tell(.goOn) == [.count(.overdue)] + Talk.failed(2, .timeout(.messageTimeout)))
-        guard case .perform(let call)? = talk.tell(.goOn).first else {
+        guard case .sendMessage(let call, _)? = talk.tell(.goOn).first else {
             Issue.record("the message behind it does not start")
             return
         }

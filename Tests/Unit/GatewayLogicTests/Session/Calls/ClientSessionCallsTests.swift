@@ -35,7 +35,7 @@ import Testing
         for id in 1...2 {
             let actions = try talk.calls("user_sendmsg", id, Self.toBob)
             let ticket = talk.messageTicket(id, number: Int32(id - 1))
-            guard case .perform(let call)? = actions.first, call.ticket == ticket, actions.count == 1 else {
+            guard case .sendMessage(let call, _)? = actions.first, call.ticket == ticket, actions.count == 1 else {
                 Issue.record("\(actions)")
                 return
             }
@@ -44,7 +44,7 @@ import Testing
         #expect(talk.tell(.messageAnswered(talk.messageTicket(1), nil, channel: nil)) == [Talk.ok(1)])
         #expect(talk.tell(.messageAnswered(talk.messageTicket(2, number: 1), nil, channel: nil)) == [Talk.ok(2)])
         #expect(talk.goesOn)
-        guard case .perform(let call)? = talk.tell(.goOn).first, call.ticket == talk.ticket(3) else {
+        guard case .askService(let call, _)? = talk.tell(.goOn).first, call.ticket == talk.ticket(3) else {
             Issue.record("the act does not start")
             return
         }
@@ -61,9 +61,12 @@ import Testing
     ])
     func aCallNamesItsSessionAndTheLimitsOfItsApp(function: String, arguments: String, bounds: CallBounds) throws {
         let talk = try active()
-        _ = talk.tell(.limits(Self.limits))
-        guard case .perform(let call)? = try talk.calls(function, 1, arguments).first else {
-            Issue.record("the call does not start")
+        _ = talk.tell(.session(.limits(Self.limits)))
+        let call: StartedCall
+        switch try talk.calls(function, 1, arguments).first {
+        case .sendMessage(let started, _)?, .askService(let started, _)?: call = started
+        case let other:
+            Issue.record("the call does not start: \(other, default: "nothing happens")")
             return
         }
         #expect(call.session == (try talk.owner) && call.session.actor.uid == 7 && call.session.user == talk.user)
@@ -105,20 +108,6 @@ import Testing
                 == [.logError("a poll was started before the mailbox")] + Talk.failed(1, .unavailable("the session")))
     }
 
-    /// An error of the program ends one connection, not the gateway.
-    @Test func anEventOfSomethingElseIsLoggedAndEndsTheConnection() throws {
-        let (mailbox, channel) = (try active(), try active())
-        var actions = SessionActions()
-        mailbox.session.handleMailbox(.goOn, mailbox.clock, &actions)
-        #expect(actions.first == .logError("the mailbox got an event that is not its own"))
-        #expect(actions.all.contains(.detach(Talk.session, mailbox.user)), "the session can be resumed")
-        #expect(actions.all.last == .close(.restart))
-        actions = SessionActions()
-        channel.session.handleChannel(.goOn, &actions)
-        #expect(actions.first == .logError("the channel got an event that is not its own"))
-        #expect(actions.all.last == .close(.restart))
-    }
-
     @Test func anOverdueCallIsNotStarted() throws {
         let talk = try active()
         _ = try talk.calls("user_sendmsg", 1, Self.toBob)
@@ -133,7 +122,7 @@ import Testing
         let talk = try active()
         for (number, (reason, extra)) in [
             (SignalingReason.mailboxFull, SessionAction.count(.mailboxFull)), (.memoryFull, .count(.memoryFull)),
-            (.sessionOver, .askWhoseSession(Talk.session)),
+            (.sessionOver, .session(.askWhoseSession(Talk.session))),
         ].enumerated() {
             let error = SignalingError(.messageOther, reason, "x")
             _ = try talk.calls("user_sendmsg", 1, Self.toBob)
@@ -151,7 +140,7 @@ import Testing
         _ = try talk.calls("channel_sendmsg", 1, #""name":"room","msg":"hi""#)
         #expect(
             talk.tell(.messageAnswered(talk.messageTicket(1), error, channel: room))
-                == [.askWhoseSession(Talk.session)] + Talk.failed(1, .unavailable("redis")))
+                == [.session(.askWhoseSession(Talk.session))] + Talk.failed(1, .unavailable("redis")))
     }
 
     @Test func otherFailuresOfAMessageAreToldAsTheyAre() throws {
@@ -169,7 +158,7 @@ import Testing
         #expect(try answer(full, in: room) == Talk.failed(1, full))
         #expect(try answer(notMember, in: other) == Talk.failed(1, notMember))
         _ = try talk.calls("channel_leave", 2, #""name":"room""#)
-        _ = talk.tell(.left(talk.ticket(2), .timeout()))
+        _ = talk.tell(.channel(.left(talk.ticket(2), .timeout())))
         #expect(try answer(notMember, in: room) == Talk.failed(1, notMember), "it may have left")
     }
 
@@ -179,7 +168,7 @@ import Testing
         let actions = try talk.calls("user_logout")
         #expect(actions.first == .count(.tooManyCalls))
         #expect(actions.last == .close(.tooMuch))
-        #expect(actions.contains(.detach(Talk.session, talk.user)), "the session can be resumed")
+        #expect(actions.contains(.session(.detach(Talk.session, talk.user))), "the session can be resumed")
     }
 
     private static let special = #""name":"_agora_user_online""#
@@ -193,14 +182,16 @@ import Testing
             try talk.calls("channel_sendmsg", 1, Self.special + #","msg":"hi""#)
                 == [.count(.specialChannelRefused)] + Talk.failed(1, error))
         #expect(
-            try talk.calls("channel_join", 2, Self.special) == [.subscribe(try talk.channel("_agora_user_online"))])
+            try talk.calls("channel_join", 2, Self.special) == [
+                .request(.subscribe(try talk.channel("_agora_user_online")))
+            ])
     }
 
     @Test func anAppMayCloseItsSpecialChannels() throws {
         let talk = try active()
         var limits = AppLimits()
         limits.specialChannelsOpen = false
-        _ = talk.tell(.limits(limits))
+        _ = talk.tell(.session(.limits(limits)))
         #expect(
             try talk.calls("channel_join", 1, Self.special)
                 == [.count(.specialChannelRefused)] + Talk.failed(1, Self.closed))
@@ -216,9 +207,11 @@ import Testing
         #expect(
             try talk.calls("channel_join", 1, Self.special)
                 == [.count(.specialChannelRefused)] + Talk.failed(1, Self.closed))
-        _ = talk.tell(.limits(AppLimits()))
+        _ = talk.tell(.session(.limits(AppLimits())))
         #expect(
-            try talk.calls("channel_join", 2, Self.special) == [.subscribe(try talk.channel("_agora_user_online"))])
+            try talk.calls("channel_join", 2, Self.special) == [
+                .request(.subscribe(try talk.channel("_agora_user_online")))
+            ])
     }
 
     // MARK: - Rates
@@ -239,10 +232,10 @@ import Testing
     @Test func aLargeMailboxAnswerCountsAsPollsNotAsActs() throws {
         let talk = try active()
         let line = String(repeating: "x", count: 3 * Limits.answerBytesPerAct)
-        _ = talk.tell(.mail(MailboxEntry(version: 1, expiresAt: 1_000_000, line: line), after: 0))
+        _ = talk.tell(.mailbox(.published(MailboxEntry(version: 1, expiresAt: 1_000_000, line: line), after: 0)))
         #expect(try talk.calls("user_getmsg", 1, Self.poll).count == 1)
         var rates = talk.session.rates
-        let act = ClientCall.Act.queryStatus(try Account("bob"))
+        let act = ClientCall.Act.service(.presence(.queryStatus(try Account("bob"))))
         #expect((0..<Limits.actsBurst).allSatisfy { _ in rates.refusal(of: act, now: 1000) == nil })
         #expect((0..<Limits.pollsBurst).contains { _ in rates.pollDelay(now: 1000) > .zero })
     }
@@ -255,7 +248,7 @@ import Testing
         #expect(try talk.calls("user_sendmsg", 1, Self.toBob) == [])
         #expect(talk.tell(.output(isPaused: false)) == [.setReading(true)])
         #expect(talk.goesOn)
-        guard case .perform? = talk.tell(.goOn).first else {
+        guard case .sendMessage? = talk.tell(.goOn).first else {
             Issue.record("the message does not start")
             return
         }
@@ -264,10 +257,10 @@ import Testing
     @Test func pushesWaitForTheClientInTheirOrder() throws {
         let talk = try active(push: true)
         let push = { Talk.send(ServerFrame.pushMessage(Conversation.entry($0))) }
-        #expect(talk.tell(.mail(Talk.entry(1), after: 0)) == [push(1)])
+        #expect(talk.tell(.mailbox(.published(Talk.entry(1), after: 0))) == [push(1)])
         _ = talk.tell(.output(isPaused: true))
-        #expect(talk.tell(.mail(Talk.entry(2), after: 1)) == [])
-        #expect(talk.tell(.mail(Talk.entry(3), after: 2)) == [])
+        #expect(talk.tell(.mailbox(.published(Talk.entry(2), after: 1))) == [])
+        #expect(talk.tell(.mailbox(.published(Talk.entry(3), after: 2))) == [])
         #expect(talk.tell(.output(isPaused: false)) == [.setReading(true)])
         #expect(talk.goesOn)
         #expect(talk.tell(.goOn) == [push(2)])
@@ -282,11 +275,14 @@ import Testing
         if isResuming { _ = try talk.says(Talk.lineLogin) } else { try talk.logIn() }
         _ = try talk.calls("user_query_user_status", 1, #""account":"bob""#)
         let text = #"["call2",["user_query_user_status",2,{"line":"\#(Talk.line)","account":"bob"}]]"#
-        let frame = try ClientFrame(decoding: Array(text.utf8), line: talk.expectedLine)
+        guard case .call(let request) = try ClientFrame(decoding: Array(text.utf8), line: talk.expectedLine) else {
+            Issue.record("no call")
+            return
+        }
         let waiting = talk.session.calls.waitingBytes
-        #expect(talk.tell(.frame(frame, bytes: bound - waiting - 1, at: talk.clock.localTime)) == [])
+        #expect(talk.tell(.call(request, bytes: bound - waiting - 1, at: talk.clock.localTime)) == [])
         #expect(
-            talk.tell(.frame(frame, bytes: 1, at: talk.clock.localTime)) == [
+            talk.tell(.call(request, bytes: 1, at: talk.clock.localTime)) == [
                 .count(.readingPaused), .setReading(false),
             ])
     }
@@ -295,9 +291,9 @@ import Testing
 
     @Test func pushesAreSentOneAtATime() throws {
         let talk = try active(push: true)
-        _ = talk.tell(.resynchronizeMailbox)
+        _ = talk.tell(.mailbox(.resynchronize))
         let push = { Talk.send(ServerFrame.pushMessage(Conversation.entry($0))) }
-        #expect(talk.tell(.mailboxLoaded(.success(Talk.page([1, 2])))) == [push(1)])
+        #expect(talk.tell(.mailbox(.loaded(.success(Talk.page([1, 2]))))) == [push(1)])
         #expect(talk.goesOn)
         #expect(talk.tell(.goOn) == [push(2)])
         #expect(!talk.goesOn)
@@ -305,9 +301,9 @@ import Testing
 
     @Test func theMailboxIsReadAgainOnlyIfItsVersionDiffers() throws {
         let talk = try active()
-        _ = talk.tell(.mail(Talk.entry(1), after: 0))
-        #expect(talk.tell(.mailboxIs(at: 1)) == [])
-        #expect(try talk.tell(.mailboxIs(at: 2)) == [.loadMailbox(talk.owner, after: 1, fresh: false)])
+        _ = talk.tell(.mailbox(.published(Talk.entry(1), after: 0)))
+        #expect(talk.tell(.mailbox(.latest(1))) == [])
+        #expect(try talk.tell(.mailbox(.latest(2))) == [.request(.loadMailbox(talk.owner, after: 1, fresh: false))])
     }
 
     @Test func aPollWhoseTimeIsOverWaitsForAMillisecondMore() throws {
@@ -317,7 +313,7 @@ import Testing
         try talk.resume(rates: rates)
         _ = try talk.calls("user_getmsg", 1, Self.poll)
         talk.clock.localTime = talk.clock.localTime + talk.clock.callTimeout
-        #expect(talk.tell(.pollTimerFired) == [.startPollTimer(after: .milliseconds(1))])
+        #expect(talk.tell(.mailbox(.pollTimerFired)) == [.startPollTimer(after: .milliseconds(1))])
     }
 
     private static let poll = #""ver_clear":0,"limit":30"#
@@ -325,34 +321,37 @@ import Testing
     @Test func aPollIsAnsweredFromTheWindow() throws {
         let talk = try active()
         #expect(
-            talk.tell(.mail(Talk.entry(1), after: 0)) == [Talk.send(ServerFrame.notifyMessage(version: 1))])
+            talk.tell(.mailbox(.published(Talk.entry(1), after: 0))) == [
+                Talk.send(ServerFrame.notifyMessage(version: 1))
+            ])
         let answer = ReplyBody.mailbox(cleared: 0, entries: [Talk.entry(1)])
         #expect(try talk.calls("user_getmsg", 1, Self.poll) == [Talk.ok(1, answer)])
         #expect(
             try talk.calls("user_getmsg", 2, #""ver_clear":1,"limit":30"#) == [
-                .clearMailbox(talk.owner, through: 1), Talk.ok(2, .mailbox(cleared: 1, entries: [])),
+                .request(.clearMailbox(talk.owner, through: 1)), Talk.ok(2, .mailbox(cleared: 1, entries: [])),
             ])
     }
 
     @Test func aPollThatRedisDoesNotAnswer() throws {
         let talk = try active()
-        _ = talk.tell(.resynchronizeMailbox)
+        _ = talk.tell(.mailbox(.resynchronize))
         #expect(try talk.calls("user_getmsg", 1, Self.poll) == [.startPollTimer(after: .seconds(8))])
-        #expect(talk.tell(.mailboxLoaded(.failure(.unavailable("redis")))) == [.loadMailboxLater])
-        #expect(talk.tell(.pollTimerFired) == [.count(.overdue), Talk.ok(1, .mailbox(cleared: 0, entries: []))])
-        // The poll was answered without messages, so the client must be notified if there are some after all.
-        #expect(try talk.tell(.mailboxLoadDue) == [.loadMailbox(talk.owner, after: 0, fresh: false)])
+        #expect(talk.tell(.mailbox(.loaded(.failure(.unavailable("redis"))))) == [.request(.loadMailboxLater)])
         #expect(
-            talk.tell(.mailboxLoaded(.success(Talk.page([1])))).contains(
+            talk.tell(.mailbox(.pollTimerFired)) == [.count(.overdue), Talk.ok(1, .mailbox(cleared: 0, entries: []))])
+        // The poll was answered without messages, so the client must be notified if there are some after all.
+        #expect(try talk.tell(.mailbox(.loadDue)) == [.request(.loadMailbox(talk.owner, after: 0, fresh: false))])
+        #expect(
+            talk.tell(.mailbox(.loaded(.success(Talk.page([1]))))).contains(
                 Talk.send(ServerFrame.notifyMessage(version: 1))))
     }
 
     @Test func aPollThatRedisAnswersLate() throws {
         let talk = try active()
-        _ = talk.tell(.resynchronizeMailbox)
+        _ = talk.tell(.mailbox(.resynchronize))
         _ = try talk.calls("user_getmsg", 1, Self.poll)
         let answer = ReplyBody.mailbox(cleared: 0, entries: [Talk.entry(1)])
-        #expect(talk.tell(.mailboxLoaded(.success(Talk.page([1])))) == [.cancelPollTimer, Talk.ok(1, answer)])
+        #expect(talk.tell(.mailbox(.loaded(.success(Talk.page([1]))))) == [.cancelPollTimer, Talk.ok(1, answer)])
     }
 
     @Test func tooManyPollsWait() throws {
@@ -360,20 +359,20 @@ import Testing
         var rates = SessionRates()
         rates.answered(bytes: 1000 * Limits.answerBytesPerAct, isPoll: true)
         _ = try talk.says(Talk.lineLogin)
-        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false))))
-        _ = talk.tell(.ratesTaken(rates))
-        _ = talk.tell(.mailboxLoaded(.success(Talk.page([]))))
+        _ = talk.tell(.session(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false)))))
+        _ = talk.tell(.session(.ratesTaken(rates)))
+        _ = talk.tell(.mailbox(.loaded(.success(Talk.page([])))))
         let actions = try talk.calls("user_getmsg", 1, Self.poll)
         #expect(actions.first == .count(.pollDelayed))
-        #expect(talk.tell(.pollTimerFired) == [Talk.ok(1, .mailbox(cleared: 0, entries: []))])
+        #expect(talk.tell(.mailbox(.pollTimerFired)) == [Talk.ok(1, .mailbox(cleared: 0, entries: []))])
     }
 
     @Test func aPollEndsWithItsConnection() throws {
         let talk = try active()
-        _ = talk.tell(.resynchronizeMailbox)
+        _ = talk.tell(.mailbox(.resynchronize))
         _ = try talk.calls("user_getmsg", 1, Self.poll)
         #expect(talk.tell(.connectionLost).contains(.cancelPollTimer))
-        #expect(talk.tell(.pollTimerFired) == [])
-        #expect(talk.tell(.mailboxLoaded(.success(Talk.page([1])))) == [])
+        #expect(talk.tell(.mailbox(.pollTimerFired)) == [])
+        #expect(talk.tell(.mailbox(.loaded(.success(Talk.page([1]))))) == [])
     }
 }

@@ -26,16 +26,17 @@ import Testing
     @Test func aJoinsAnswerPrecedesLaterEvents() throws {
         let talk = try active()
         let room = try talk.channel("room")
-        #expect(try join(talk, "room") == [.subscribe(room)])
+        #expect(try join(talk, "room") == [.request(.subscribe(room))])
         #expect(
-            talk.tell(.subscribed(room, true, last: nil, left: nil)) == [
-                .enter(room, as: talk.user.account), .join(try talk.owner, talk.ticket(), room.name, number: 1),
+            talk.tell(.channel(.subscribed(room, true, last: nil, left: nil))) == [
+                .channel(.enter(room, as: talk.user.account)),
+                .request(.join(try talk.owner, talk.ticket(), room.name, number: 1)),
             ])
-        #expect(talk.tell(.published([try talk.message(10), try talk.message(11)])) == [])
+        #expect(talk.tell(.channel(.published([try talk.message(10), try talk.message(11)]))) == [])
         #expect(
-            talk.tell(.joined(talk.ticket(), .success(talk.joined(10)))) == [
-                Talk.ok(1, Self.joined(10)), .advanceFeed(ChannelPosition(sequence: 10, id: 10)),
-                .showAll(after: 10), .show([try talk.message(11)]),
+            talk.tell(.channel(.joined(talk.ticket(), .success(talk.joined(10))))) == [
+                Talk.ok(1, Self.joined(10)), .channel(.advanceFeed(ChannelPosition(sequence: 10, id: 10))),
+                .channel(.showAll(after: 10)), .channel(.show([try talk.message(11)])),
             ])
         #expect(talk.session.held?.place == HeldPlace(moveNumber: 1, channel: room.name))
     }
@@ -44,8 +45,8 @@ import Testing
         let talk = try active()
         _ = try join(talk, "room")
         #expect(
-            talk.tell(.subscribed(try talk.channel("room"), false, last: nil, left: nil))
-                == Talk.failed(1, .unavailable("redis")) + [.unsubscribe(try talk.channel("room"))])
+            talk.tell(.channel(.subscribed(try talk.channel("room"), false, last: nil, left: nil)))
+                == Talk.failed(1, .unavailable("redis")) + [.channel(.unsubscribe(try talk.channel("room")))])
         #expect(talk.session.channel.joined == nil)
     }
 
@@ -53,29 +54,32 @@ import Testing
         let talk = try active()
         _ = try join(talk, "room")
         let other = try talk.channel("other")
-        #expect(talk.tell(.subscribed(other, true, last: nil, left: nil)) == [.unsubscribe(other)])
+        #expect(talk.tell(.channel(.subscribed(other, true, last: nil, left: nil))) == [.channel(.unsubscribe(other))])
         #expect(talk.session.channel.joined == nil)
     }
 
     @Test func aJoinOfAChannelWithoutEventsDoesNotMoveItsFeed() throws {
         let talk = try active()
         _ = try join(talk, "room")
-        _ = talk.tell(.subscribed(try talk.channel("room"), true, last: nil, left: nil))
+        _ = talk.tell(.channel(.subscribed(try talk.channel("room"), true, last: nil, left: nil)))
         #expect(
-            talk.tell(.joined(talk.ticket(), .success(talk.joined(0)))) == [
-                Talk.ok(1, Self.joined(0)), .showAll(after: 0),
+            talk.tell(.channel(.joined(talk.ticket(), .success(talk.joined(0))))) == [
+                Talk.ok(1, Self.joined(0)), .channel(.showAll(after: 0)),
             ])
     }
 
     @Test func joiningTheChannelItIsIn() throws {
         let talk = try active(in: "room")
         let room = try talk.channel("room")
-        #expect(try join(talk, "room") == [.holdEvents, .join(talk.owner, talk.ticket(), room.name, number: 2)])
-        #expect(talk.tell(.published([try talk.message(11)])) == [])
+        #expect(
+            try join(talk, "room") == [
+                .channel(.holdEvents), .request(.join(talk.owner, talk.ticket(), room.name, number: 2)),
+            ])
+        #expect(talk.tell(.channel(.published([try talk.message(11)]))) == [])
         let error = SignalingError(.joinOther, .busy, "x")
         #expect(
-            talk.tell(.joined(talk.ticket(), .failure(error)))
-                == Talk.failed(1, error) + [.showAll(after: 10), .show([try talk.message(11)])])
+            talk.tell(.channel(.joined(talk.ticket(), .failure(error))))
+                == Talk.failed(1, error) + [.channel(.showAll(after: 10)), .channel(.show([try talk.message(11)]))])
     }
 
     @Test func aJoinLeavesTheChannelBefore() throws {
@@ -83,9 +87,9 @@ import Testing
         let next = try talk.channel("next")
         _ = try join(talk, "next")
         #expect(
-            talk.tell(.subscribed(next, true, last: nil, left: ChannelPosition(sequence: 12, id: 12))) == [
-                .leaveLocally, .enter(next, as: talk.user.account),
-                .join(try talk.owner, talk.ticket(), next.name, number: 2),
+            talk.tell(.channel(.subscribed(next, true, last: nil, left: ChannelPosition(sequence: 12, id: 12)))) == [
+                .channel(.leaveLocally), .channel(.enter(next, as: talk.user.account)),
+                .request(.join(try talk.owner, talk.ticket(), next.name, number: 2)),
             ])
     }
 
@@ -94,16 +98,16 @@ import Testing
         let name = try ChannelName("room")
         #expect(
             try talk.calls("channel_leave", 1, #""name":"room""#) == [
-                .leave(talk.owner, talk.ticket(), name, number: 2)
+                .request(.leave(talk.owner, talk.ticket(), name, number: 2))
             ])
-        #expect(talk.tell(.left(talk.ticket(), nil)) == [.leaveLocally, Talk.ok()])
+        #expect(talk.tell(.channel(.left(talk.ticket(), nil))) == [.channel(.leaveLocally), Talk.ok()])
         #expect(talk.session.held?.place == HeldPlace(moveNumber: 2, channel: nil, isSettled: true))
     }
 
     @Test func leavingAnotherChannelKeepsItsOwn() throws {
         let talk = try active(in: "room")
         _ = try talk.calls("channel_leave", 1, #""name":"other""#)
-        #expect(talk.tell(.left(talk.ticket(), nil)) == [Talk.ok()])
+        #expect(talk.tell(.channel(.left(talk.ticket(), nil))) == [Talk.ok()])
         #expect(talk.session.channel.joined?.key == (try talk.channel("room")))
         #expect(talk.session.held?.place == HeldPlace(moveNumber: 2, channel: try ChannelName("room"), isSettled: true))
     }
@@ -111,7 +115,7 @@ import Testing
     @Test func aLeaveThatFails() throws {
         let talk = try active(in: "room")
         _ = try talk.calls("channel_leave", 1, #""name":"room""#)
-        #expect(talk.tell(.left(talk.ticket(), .timeout())) == Talk.failed(1, .timeout()))
+        #expect(talk.tell(.channel(.left(talk.ticket(), .timeout()))) == Talk.failed(1, .timeout()))
         #expect(talk.session.channel.joined?.key == (try talk.channel("room")))
         #expect(talk.session.held?.place.isSettled == false)
     }
@@ -119,12 +123,12 @@ import Testing
     @Test func anAttributeChangesAnswerPrecedesItsEvent() throws {
         let talk = try active(in: "room")
         let actions = try talk.calls("channel_set_attr", 1, #""channel":"room","name":"a","value":"b""#)
-        #expect(actions.first == .holdEvents)
+        #expect(actions.first == .channel(.holdEvents))
         #expect(actions.count == 2)
-        #expect(talk.tell(.published([try talk.message(11)])) == [])
+        #expect(talk.tell(.channel(.published([try talk.message(11)]))) == [])
         #expect(
             talk.tell(.answered(talk.ticket(), .success(.done))) == [
-                Talk.ok(), .showAll(after: 10), .show([try talk.message(11)]),
+                Talk.ok(), .channel(.showAll(after: 10)), .channel(.show([try talk.message(11)])),
             ])
     }
 
@@ -133,7 +137,7 @@ import Testing
         let room = try talk.channel("room")
         _ = try join(talk, "room")
         _ = talk.tell(.connectionLost)
-        #expect(talk.tell(.subscribed(room, true, last: nil, left: nil)) == [.unsubscribe(room)])
+        #expect(talk.tell(.channel(.subscribed(room, true, last: nil, left: nil))) == [.channel(.unsubscribe(room))])
     }
 
     @Test(arguments: [true, false])
@@ -146,24 +150,24 @@ import Testing
 
     @Test func aConnectionThatIsLostLeavesItsChannel() throws {
         let talk = try active(in: "room")
-        #expect(talk.tell(.connectionLost).contains(.leaveLocally))
+        #expect(talk.tell(.connectionLost).contains(.channel(.leaveLocally)))
         #expect(talk.session.channel.joined == nil)
-        #expect(talk.tell(.published([try talk.message(11)])) == [], "nothing is shown any more")
+        #expect(talk.tell(.channel(.published([try talk.message(11)]))) == [], "nothing is shown any more")
     }
 
     @Test func eventsFromBeforeTheJoinAreNotShown() throws {
         let talk = try active(in: "room")
         let events = [try talk.message(9), try talk.message(10), try talk.message(11)]
-        #expect(talk.tell(.published(events)) == [.show([try talk.message(11)])])
-        #expect(talk.tell(.published([try talk.message(10)])) == [])
+        #expect(talk.tell(.channel(.published(events))) == [.channel(.show([try talk.message(11)]))])
+        #expect(talk.tell(.channel(.published([try talk.message(10)]))) == [])
     }
 
     @Test func whoHoldsTooManyEventsIsCutOff() throws {
         let talk = try active(in: "room")
         _ = try join(talk, "room")
         let events = try (1...Int64(Membership.heldBound)).map { try talk.message(10 + $0) }
-        #expect(talk.tell(.published(events)) == [])
-        #expect(talk.tell(.published([try talk.message(10_000)])) == [.cutOff])
+        #expect(talk.tell(.channel(.published(events))) == [])
+        #expect(talk.tell(.channel(.published([try talk.message(10_000)]))) == [.cutOff])
     }
 
     /// Only what ends a pause is told to the fan-out, not every answer.
@@ -180,8 +184,8 @@ import Testing
         let talk = try active(in: "first")
         let next = try talk.channel("next")
         _ = try join(talk, "next")
-        _ = talk.tell(.subscribed(next, true, last: nil, left: ChannelPosition(sequence: 12, id: 12)))
-        return (talk, talk.tell(.joined(talk.ticket(), .failure(error))))
+        _ = talk.tell(.channel(.subscribed(next, true, last: nil, left: ChannelPosition(sequence: 12, id: 12))))
+        return (talk, talk.tell(.channel(.joined(talk.ticket(), .failure(error)))))
     }
 
     @Test func afterATimeoutItStaysInThePreviousChannelAndUndoesTheJoin() throws {
@@ -189,30 +193,33 @@ import Testing
         let first = try talk.channel("first")
         #expect(
             actions == [
-                .leaveLocally, .count(.joinUnsettled),
-                .undoJoin(try talk.owner, try ChannelName("next"), settlement: 1),
-                .enter(first, as: talk.user.account),
-                .readLog(first, after: ChannelPosition(sequence: 12, id: 12), number: 2),
+                .channel(.leaveLocally), .count(.joinUnsettled),
+                .request(.undoJoin(try talk.owner, try ChannelName("next"), settlement: 1)),
+                .channel(.enter(first, as: talk.user.account)),
+                .request(.readLog(first, after: ChannelPosition(sequence: 12, id: 12), number: 2)),
             ] + Talk.failed(1, .timeout()))
-        #expect(try talk.tell(.joinUndone(settlement: 1, true)) == [.askMembership(talk.owner, first, settlement: 1)])
-        #expect(talk.tell(.membershipTold(settlement: 1, isMember: false)) == [.leaveLocally])
-        #expect(talk.tell(.membershipTold(settlement: 1, isMember: false)) == [], "it is settled")
+        #expect(
+            try talk.tell(.channel(.joinUndone(settlement: 1, true))) == [
+                .request(.askMembership(talk.owner, first, settlement: 1))
+            ])
+        #expect(talk.tell(.channel(.membershipTold(settlement: 1, isMember: false))) == [.channel(.leaveLocally)])
+        #expect(talk.tell(.channel(.membershipTold(settlement: 1, isMember: false))) == [], "it is settled")
     }
 
     /// Otherwise the gateway would restore the membership in the first channel, which the join may have left.
     @Test func afterATimeoutALeaveOfTheNewChannelDoesNotTellThatItIsInTheFirst() throws {
         let (talk, _) = try unanswered()
         _ = try talk.calls("channel_leave", 2, #""name":"next""#)
-        #expect(talk.tell(.left(talk.ticket(2), nil)).contains(Talk.ok(2)))
+        #expect(talk.tell(.channel(.left(talk.ticket(2), nil))).contains(Talk.ok(2)))
         #expect(talk.session.held?.place.isSettled == false)
         _ = try join(talk, "first", id: 3)
-        _ = talk.tell(.joined(talk.ticket(3), .success(talk.joined(20))))
+        _ = talk.tell(.channel(.joined(talk.ticket(3), .success(talk.joined(20)))))
         #expect(talk.session.held?.place == HeldPlace(moveNumber: 4, channel: try ChannelName("first")))
     }
 
     @Test func aJoinIsUndoneWhenRedisWasUnavailableAndNotWhenItWasRefused() throws {
         let (talk, unavailable) = try unanswered(.unavailable("redis"))
-        let undo = SessionAction.undoJoin(try talk.owner, try ChannelName("next"), settlement: 1)
+        let undo = SessionAction.request(.undoJoin(try talk.owner, try ChannelName("next"), settlement: 1))
         #expect(unavailable.contains(undo))
         let (_, refused) = try unanswered(SignalingError(.joinOther, .busy, "x"))
         #expect(!refused.contains(undo))
@@ -220,14 +227,17 @@ import Testing
 
     @Test func theUndoingIsRepeatedUntilConfirmed() throws {
         let (talk, _) = try unanswered()
-        #expect(talk.tell(.settlementDue(1)) == [], "the first request is not answered yet")
-        #expect(talk.tell(.joinUndone(settlement: 9, true)) == [], "the answer of another settlement")
-        #expect(talk.tell(.joinUndone(settlement: 1, false)) == [.settleLater(1)])
-        #expect(try talk.tell(.settlementDue(1)) == [.undoJoin(talk.owner, try ChannelName("next"), settlement: 1)])
-        _ = talk.tell(.joinUndone(settlement: 1, true))
-        #expect(talk.tell(.membershipTold(settlement: 1, isMember: nil)) == [.settleLater(1)])
+        #expect(talk.tell(.channel(.settlementDue(1))) == [], "the first request is not answered yet")
+        #expect(talk.tell(.channel(.joinUndone(settlement: 9, true))) == [], "the answer of another settlement")
+        #expect(talk.tell(.channel(.joinUndone(settlement: 1, false))) == [.request(.settleLater(1))])
+        #expect(
+            try talk.tell(.channel(.settlementDue(1))) == [
+                .request(.undoJoin(talk.owner, try ChannelName("next"), settlement: 1))
+            ])
+        _ = talk.tell(.channel(.joinUndone(settlement: 1, true)))
+        #expect(talk.tell(.channel(.membershipTold(settlement: 1, isMember: nil))) == [.request(.settleLater(1))])
         #expect(talk.tell(.connectionLost) != [])
-        #expect(talk.tell(.settlementDue(1)) == [])
+        #expect(talk.tell(.channel(.settlementDue(1))) == [])
     }
 
     /// The settlement of the old join may undo it; if that came after the next join, it would undo the next join.
@@ -235,17 +245,17 @@ import Testing
         let (talk, _) = try unanswered()
         #expect(try join(talk, "third", id: 2) == [])
         #expect(
-            talk.tell(.joinUndone(settlement: 1, false)) == [.subscribe(try talk.channel("third"))])
-        #expect(talk.tell(.settlementDue(1)) == [])
+            talk.tell(.channel(.joinUndone(settlement: 1, false))) == [.request(.subscribe(try talk.channel("third")))])
+        #expect(talk.tell(.channel(.settlementDue(1))) == [])
     }
 
     /// A session that has asked for the log of `first` as number 2, and is on its way from there to `third`.
     private func leavingForAThird() throws -> (talk: Conversation, page: ChannelLogPage, left: ChannelPosition) {
         let (talk, _) = try unanswered()
-        _ = talk.tell(.joinUndone(settlement: 1, false))
+        _ = talk.tell(.channel(.joinUndone(settlement: 1, false)))
         _ = try join(talk, "third", id: 2)
         let left = ChannelPosition(sequence: 12, id: 12)
-        _ = talk.tell(.subscribed(try talk.channel("third"), true, last: nil, left: left))
+        _ = talk.tell(.channel(.subscribed(try talk.channel("third"), true, last: nil, left: left)))
         let page = ChannelLogPage(
             events: [try talk.message(13)], latest: ChannelPosition(sequence: 13, id: 13), complete: true,
             through: ChannelPosition(sequence: 13, id: 13), more: false)
@@ -254,13 +264,14 @@ import Testing
 
     @Test func theAnswerToAnOutdatedLogReadIsDropped() throws {
         let (talk, page, _) = try leavingForAThird()
-        _ = talk.tell(.joined(talk.ticket(2), .success(talk.joined(20))))
-        #expect(talk.tell(.logRead(number: 2, page, last: nil)) == [])
+        _ = talk.tell(.channel(.joined(talk.ticket(2), .success(talk.joined(20)))))
+        #expect(talk.tell(.channel(.logRead(number: 2, page, last: nil))) == [])
     }
 
     @Test func theLogOfAChannelThatWasLeftIsNotShownInTheNext() throws {
         let (talk, page, _) = try leavingForAThird()
-        #expect(talk.tell(.logRead(number: 2, page, last: nil)) == [], "the join of the next is not answered yet")
+        #expect(
+            talk.tell(.channel(.logRead(number: 2, page, last: nil))) == [], "the join of the next is not answered yet")
         #expect(!talk.goesOn)
     }
 
@@ -268,10 +279,10 @@ import Testing
         let (talk, page, left) = try leavingForAThird()
         let first = try talk.channel("first")
         #expect(
-            talk.tell(.joined(talk.ticket(2), .failure(.timeout()))).contains(
-                .readLog(first, after: left, number: 4)))
-        #expect(talk.tell(.logRead(number: 2, page, last: nil)) == [])
-        #expect(talk.tell(.logRead(number: 4, page, last: nil)) == [.show([try talk.message(13)])])
+            talk.tell(.channel(.joined(talk.ticket(2), .failure(.timeout())))).contains(
+                .request(.readLog(first, after: left, number: 4))))
+        #expect(talk.tell(.channel(.logRead(number: 2, page, last: nil))) == [])
+        #expect(talk.tell(.channel(.logRead(number: 4, page, last: nil))) == [.channel(.show([try talk.message(13)]))])
         #expect(talk.goesOn)
     }
 }

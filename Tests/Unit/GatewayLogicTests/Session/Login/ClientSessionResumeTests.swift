@@ -15,26 +15,26 @@ import Testing
             try talk.says(Talk.lineLogin)
                 == [
                     .acceptCalls(line: Talk.line),
-                    .resume(ConnectionStateMachine.Session(line: line, device: "", push: false)),
+                    .request(.resume(ConnectionStateMachine.Session(line: line, device: "", push: false))),
                 ])
         #expect(try talk.calls("user_query_user_status", 1, #""account":"bob""#) == [], "held until it is answered")
         #expect(
-            talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false)))) == [
-                .count(.resume), .raiseOutputBound, .bind(Talk.session), .takeRates(Talk.session),
+            talk.tell(.session(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false))))) == [
+                .count(.resume), .raiseOutputBound, .session(.bind(Talk.session)), .session(.takeRates(Talk.session)),
             ])
         #expect(
-            talk.tell(.ratesTaken(nil)) == [
+            talk.tell(.session(.ratesTaken(nil))) == [
                 Talk.send(
                     ServerFrame.lineLoginSucceeded(
                         line: Talk.line, uid: 7, push: false, channel: nil, complete: true)),
-                .loadMailbox(try talk.owner, after: 0, fresh: false),
+                .request(.loadMailbox(try talk.owner, after: 0, fresh: false)),
             ])
         #expect(talk.goesOn)
-        guard case .perform(let call)? = talk.tell(.goOn).first, call.ticket == talk.ticket() else {
+        guard case .askService(let call, let act)? = talk.tell(.goOn).first, call.ticket == talk.ticket() else {
             Issue.record("the held call does not start")
             return
         }
-        #expect(call.act == .queryStatus(try Account("bob")))
+        #expect(act == .presence(.queryStatus(try Account("bob"))))
         #expect(!talk.goesOn)
     }
 
@@ -44,23 +44,23 @@ import Testing
         let talk = try Conversation()
         let room = try talk.channel("room")
         _ = try talk.says(#"["line_login",{"line":"\#(Talk.line)","after":4}]"#)
-        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: room.name, push: false))))
-        #expect(talk.tell(.ratesTaken(nil)) == [.subscribe(room)])
+        _ = talk.tell(.session(.resumed(.success(SessionResumed(uid: 7, channel: room.name, push: false)))))
+        #expect(talk.tell(.session(.ratesTaken(nil))) == [.request(.subscribe(room))])
         #expect(
-            talk.tell(.subscribed(room, true, last: nil, left: nil)) == [
-                .enter(room, as: talk.user.account),
-                .readLog(room, after: ChannelPosition(sequence: 0, id: 4), number: 1),
+            talk.tell(.channel(.subscribed(room, true, last: nil, left: nil))) == [
+                .channel(.enter(room, as: talk.user.account)),
+                .request(.readLog(room, after: ChannelPosition(sequence: 0, id: 4), number: 1)),
             ])
         let first = ChannelLogPage(
             events: [try talk.message(5), try talk.message(6)], latest: ChannelPosition(sequence: 8, id: 8),
             complete: true, through: ChannelPosition(sequence: 6, id: 6), more: true)
         #expect(
-            talk.tell(.logRead(number: 1, first, last: nil)) == [
+            talk.tell(.channel(.logRead(number: 1, first, last: nil))) == [
                 Talk.send(
                     ServerFrame.lineLoginSucceeded(
                         line: Talk.line, uid: 7, push: false, channel: room.name, complete: true)),
-                .loadMailbox(try talk.owner, after: 0, fresh: false), .continueIDs(after: 4),
-                .show([try talk.message(5), try talk.message(6)]),
+                .request(.loadMailbox(try talk.owner, after: 0, fresh: false)), .channel(.continueIDs(after: 4)),
+                .channel(.show([try talk.message(5), try talk.message(6)])),
             ])
         #expect(talk.goesOn)
         #expect(talk.tell(.output(isPaused: true)) == [.count(.readingPaused), .setReading(false)])
@@ -68,17 +68,20 @@ import Testing
         #expect(talk.tell(.output(isPaused: false)) == [.setReading(true)])
         #expect(talk.goesOn)
         #expect(
-            talk.tell(.goOn) == [.readLog(room, after: ChannelPosition(sequence: 6, id: 6), number: 2)])
-        #expect(talk.tell(.published([try talk.message(8), try talk.message(9)])) == [])
+            talk.tell(.goOn) == [.request(.readLog(room, after: ChannelPosition(sequence: 6, id: 6), number: 2))])
+        #expect(talk.tell(.channel(.published([try talk.message(8), try talk.message(9)]))) == [])
         let last = ChannelLogPage(
             events: [try talk.message(7), try talk.message(8)], latest: ChannelPosition(sequence: 8, id: 8),
             complete: true, through: ChannelPosition(sequence: 8, id: 8), more: false)
         #expect(
-            talk.tell(.logRead(number: 2, last, last: nil)) == [.show([try talk.message(7), try talk.message(8)])])
+            talk.tell(.channel(.logRead(number: 2, last, last: nil))) == [
+                .channel(.show([try talk.message(7), try talk.message(8)]))
+            ])
         #expect(talk.goesOn)
         #expect(
             talk.tell(.goOn) == [
-                .advanceFeed(ChannelPosition(sequence: 8, id: 8)), .showAll(after: 8), .show([try talk.message(9)]),
+                .channel(.advanceFeed(ChannelPosition(sequence: 8, id: 8))), .channel(.showAll(after: 8)),
+                .channel(.show([try talk.message(9)])),
             ])
     }
 
@@ -87,9 +90,9 @@ import Testing
         let talk = try Conversation()
         let room = try talk.channel("room")
         _ = try talk.says(#"["line_login",{"line":"\#(Talk.line)","after":4}]"#)
-        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: room.name, push: false))))
-        _ = talk.tell(.ratesTaken(nil))
-        _ = talk.tell(.subscribed(room, true, last: nil, left: nil))
+        _ = talk.tell(.session(.resumed(.success(SessionResumed(uid: 7, channel: room.name, push: false)))))
+        _ = talk.tell(.session(.ratesTaken(nil)))
+        _ = talk.tell(.channel(.subscribed(room, true, last: nil, left: nil)))
         return (talk, room)
     }
 
@@ -98,17 +101,18 @@ import Testing
     @Test func callsBehindAResumeWaitForWhatWasMissed() throws {
         let (talk, room) = try resuming()
         #expect(try talk.calls("user_query_user_status", 1, #""account":"bob""#) == [])
-        #expect(talk.tell(.published([try talk.message(6)])) == [])
+        #expect(talk.tell(.channel(.published([try talk.message(6)]))) == [])
         let last = ChannelPosition(sequence: 5, id: 5)
         let page = ChannelLogPage(
             events: [try talk.message(5)], latest: last, complete: true, through: last, more: false)
-        let actions = talk.tellUntilDone(.logRead(number: 1, page, last: nil))
+        let actions = talk.tellUntilDone(.channel(.logRead(number: 1, page, last: nil)))
         #expect(
             actions.dropFirst(2).prefix(5) == [
-                .continueIDs(after: 4), .show([try talk.message(5)]), .advanceFeed(last), .showAll(after: 5),
-                .show([try talk.message(6)]),
+                .channel(.continueIDs(after: 4)), .channel(.show([try talk.message(5)])), .channel(.advanceFeed(last)),
+                .channel(.showAll(after: 5)),
+                .channel(.show([try talk.message(6)])),
             ])
-        guard case .perform(let call)? = actions.last, call.ticket == talk.ticket() else {
+        guard case .askService(let call, _)? = actions.last, call.ticket == talk.ticket() else {
             Issue.record("\(actions)")
             return
         }
@@ -119,12 +123,13 @@ import Testing
         let (talk, room) = try resuming()
         let last = ChannelPosition(sequence: 6, id: 6)
         #expect(
-            talk.tell(.logRead(number: 1, nil, last: last)) == [
+            talk.tell(.channel(.logRead(number: 1, nil, last: last))) == [
                 Talk.send(
                     ServerFrame.lineLoginSucceeded(
                         line: Talk.line, uid: 7, push: false, channel: room.name, complete: false)),
-                .loadMailbox(try talk.owner, after: 0, fresh: false), .continueIDs(after: 4), .advanceFeed(last),
-                .showAll(after: 6),
+                .request(.loadMailbox(try talk.owner, after: 0, fresh: false)), .channel(.continueIDs(after: 4)),
+                .channel(.advanceFeed(last)),
+                .channel(.showAll(after: 6)),
             ])
     }
 
@@ -133,9 +138,9 @@ import Testing
         let first = ChannelLogPage(
             events: [try talk.message(5)], latest: ChannelPosition(sequence: 8, id: 8), complete: true,
             through: ChannelPosition(sequence: 5, id: 5), more: true)
-        _ = talk.tell(.logRead(number: 1, first, last: nil))
+        _ = talk.tell(.channel(.logRead(number: 1, first, last: nil)))
         _ = talk.tell(.goOn)
-        let actions = talk.tell(.logRead(number: 2, nil, last: nil))
+        let actions = talk.tell(.channel(.logRead(number: 2, nil, last: nil)))
         #expect(actions.first == .count(.resumeAbandoned(room.name)))
         #expect(actions.last == .close(.goingAway))
     }
@@ -147,9 +152,9 @@ import Testing
         var limits = AppLimits()
         limits.actsPerSecond = 3
         _ = try talk.says(Talk.lineLogin)
-        _ = talk.tell(.limits(limits))
-        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false))))
-        _ = talk.tell(.ratesTaken(isRemembered ? SessionRates(isResumed: true) : nil))
+        _ = talk.tell(.session(.limits(limits)))
+        _ = talk.tell(.session(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false)))))
+        _ = talk.tell(.session(.ratesTaken(isRemembered ? SessionRates(isResumed: true) : nil)))
         #expect(talk.session.rates.limits == limits)
         let calls = try (1...100).map { try talk.calls("user_query_user_status", $0, #""account":"bob""#) }
         let admitted = calls.prefix { !$0.contains(.count(.actLimited)) }.count
@@ -162,12 +167,12 @@ import Testing
         _ = try talk.says(Talk.lineLogin)
         var answer = SessionResumed(uid: 7, channel: nil, push: false)
         answer.moveNumber = 3
-        _ = talk.tell(.resumed(.success(answer)))
-        _ = talk.tell(.ratesTaken(nil))
+        _ = talk.tell(.session(.resumed(.success(answer))))
+        _ = talk.tell(.session(.ratesTaken(nil)))
         _ = try talk.calls("channel_join", 1, #""name":"room""#)
         #expect(
-            try talk.tell(.subscribed(room, true, last: nil, left: nil)).last
-                == .join(talk.owner, talk.ticket(), room.name, number: 4))
+            try talk.tell(.channel(.subscribed(room, true, last: nil, left: nil))).last
+                == .request(.join(talk.owner, talk.ticket(), room.name, number: 4)))
     }
 
     @Test func aResumeOfAClientThatDoesNotReadStartsNoCall() throws {
@@ -175,8 +180,8 @@ import Testing
         _ = talk.tell(.output(isPaused: true))
         _ = try talk.says(Talk.lineLogin)
         _ = try talk.calls("user_query_user_status", 1, #""account":"bob""#)
-        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false))))
-        _ = talk.tell(.ratesTaken(nil))
+        _ = talk.tell(.session(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false)))))
+        _ = talk.tell(.session(.ratesTaken(nil)))
         #expect(!talk.goesOn && talk.isActive)
     }
 
@@ -184,12 +189,13 @@ import Testing
         let talk = try Conversation()
         let room = try talk.channel("room")
         _ = try talk.says(Talk.lineLogin)
-        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: room.name, push: false))))
-        _ = talk.tell(.ratesTaken(nil))
+        _ = talk.tell(.session(.resumed(.success(SessionResumed(uid: 7, channel: room.name, push: false)))))
+        _ = talk.tell(.session(.ratesTaken(nil)))
         #expect(
-            talk.tell(.subscribed(room, false, last: nil, left: nil)) == [
-                .count(.resumeAbandoned(room.name)), .unbind(Talk.session), .detach(Talk.session, talk.user),
-                talk.keepRates, .close(.goingAway), .unsubscribe(room),
+            talk.tell(.channel(.subscribed(room, false, last: nil, left: nil))) == [
+                .count(.resumeAbandoned(room.name)), .session(.unbind(Talk.session)),
+                .session(.detach(Talk.session, talk.user)),
+                talk.keepRates, .close(.goingAway), .channel(.unsubscribe(room)),
             ])
     }
 
@@ -208,9 +214,9 @@ import Testing
         if isLost { _ = talk.tell(.connectionLost) }
         let refusal = isLost ? [] : [Talk.send(ServerFrame.close(error.code)), .close(.normal)]
         #expect(
-            talk.tell(.resumed(.failure(error)))
+            talk.tell(.session(.resumed(.failure(error))))
                 == refusal + [.count(.loginFailure(isOfTheLogin: error.reason == .badLine))]
-                + (mayHaveSucceeded ? [.detachDoubtful(Talk.session, talk.user)] : []))
+                + (mayHaveSucceeded ? [.session(.detachDoubtful(Talk.session, talk.user))] : []))
     }
 
     @Test func aResumeWhoseClientDidNotWaitIsDetached() throws {
@@ -218,8 +224,8 @@ import Testing
         _ = try talk.says(Talk.lineLogin)
         _ = talk.tell(.connectionLost)
         #expect(
-            talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false))))
-                == [.detach(Talk.session, talk.user)])
+            talk.tell(.session(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false)))))
+                == [.session(.detach(Talk.session, talk.user))])
     }
 
     @Test func aResumeFromAnAddressWithTooManyFailures() throws {
@@ -238,8 +244,8 @@ import Testing
         talk.clock.enforcesTokenExpiry = isEnforced
         talk.clock.unixTime = 100
         _ = try talk.says(Talk.lineLogin)
-        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false, tokenExpiry: 100))))
-        let ended = talk.tell(.ratesTaken(nil)).contains(Talk.send(ServerFrame.close(.logoutTokenExpired)))
+        _ = talk.tell(.session(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false, tokenExpiry: 100)))))
+        let ended = talk.tell(.session(.ratesTaken(nil))).contains(Talk.send(ServerFrame.close(.logoutTokenExpired)))
         #expect(ended == isEnforced && talk.isActive == !isEnforced)
     }
 }
