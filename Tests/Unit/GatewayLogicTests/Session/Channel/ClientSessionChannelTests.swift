@@ -143,7 +143,8 @@ import Testing
     @Test(arguments: [true, false])
     func aReplyToAChangeThatIsNotInProgressIsLoggedAndAnswered(isJoin: Bool) throws {
         let talk = try active()
-        let actions = talk.tell(isJoin ? .joined(talk.ticket(), .success(talk.joined())) : .left(talk.ticket(), nil))
+        let actions = talk.tell(
+            .channel(isJoin ? .joined(talk.ticket(), .success(talk.joined())) : .left(talk.ticket(), nil)))
         let what = "a \(isJoin ? "join" : "leave") was answered that is not in progress"
         #expect(actions == [.logError(what)] + Talk.failed(1, .unavailable("the session")))
     }
