@@ -54,15 +54,37 @@ package final class WebhookTransport: Sendable {
     /// Ends the threads for look-ups, once those under way are done.
     package func close() async { await lookup.close() }
 
-    /// Posts JSON.
+    /// What is posted.
+    package struct Message: Sendable {
+        /// JSON.
+        package var body: String
+        /// The value of `Heliograph-Signature`.
+        package var signature: String
+
+        package init(_ body: String, signature: String) {
+            self.body = body
+            self.signature = signature
+        }
+    }
+
+    /// Where it is posted to.
+    package struct Destination: Sendable {
+        package var url: WebhookURL
+        /// Which networks besides the Internet are used.
+        package var allowed: AllowedNetworks
+
+        package init(_ url: WebhookURL, allowed: AllowedNetworks) {
+            self.url = url
+            self.allowed = allowed
+        }
+    }
+
+    /// Posts a message.
     /// - Parameters:
-    ///   - signature: the value of `Heliograph-Signature`.
-    ///   - allowed: which networks besides the Internet are used.
     ///   - time: from the look-up of the host's name to the end of the answer.
     ///   - answerBytes: how much of the answer's body is read.
     package func post(
-        _ body: String, to url: WebhookURL, signature: String, allowed: AllowedNetworks, within time: Duration,
-        answerBytes: Int
+        _ message: Message, to destination: Destination, within time: Duration, answerBytes: Int
     ) async -> Result<WebhookAnswer, WebhookFailure> {
         let loop = group.next()
         let answer = loop.makePromise(of: WebhookAnswer.self)
@@ -73,11 +95,11 @@ package final class WebhookTransport: Sendable {
         }
         let exchange = Task {
             do {
-                let places = try await resolve(url, allowed)
-                let channel = try await connect(places, url, on: loop, handled, deadline)
+                let places = try await resolve(destination)
+                let channel = try await connect(places, destination.url, on: loop, handled, deadline)
                 // Whatever ends the request ends the connection.
                 answer.futureResult.whenComplete { _ in channel.close(promise: nil) }
-                try await write(body, to: url, signature, on: channel)
+                try await write(message, to: destination.url, on: channel)
             } catch let error as WebhookFailure {
                 answer.fail(error)
             } catch {
@@ -140,14 +162,12 @@ package final class WebhookTransport: Sendable {
         return limits
     }()
 
-    private func write(
-        _ body: String, to url: WebhookURL, _ signature: String, on channel: any Channel
-    ) async throws {
-        let buffer = channel.allocator.buffer(string: body)
+    private func write(_ message: Message, to url: WebhookURL, on channel: any Channel) async throws {
+        let buffer = channel.allocator.buffer(string: message.body)
         var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: url.target)
         head.headers = [
             "Host": url.authority, "Content-Type": "application/json", "Content-Length": "\(buffer.readableBytes)",
-            "User-Agent": "Heliograph", "Connection": "close", "Heliograph-Signature": signature,
+            "User-Agent": "Heliograph", "Connection": "close", "Heliograph-Signature": message.signature,
         ]
         channel.write(HTTPClientRequestPart.head(head), promise: nil)
         channel.write(HTTPClientRequestPart.body(.byteBuffer(buffer)), promise: nil)
@@ -157,10 +177,10 @@ package final class WebhookTransport: Sendable {
 
     /// A host's addresses that may be used. The connection goes to one of these, not to the name: a name that leads
     /// elsewhere the next moment does not matter.
-    private func resolve(_ url: WebhookURL, _ allowed: AllowedNetworks) async throws -> [SocketAddress] {
-        let found = try await lookup.addresses(of: url.host, url.port)
+    private func resolve(_ destination: Destination) async throws -> [SocketAddress] {
+        let found = try await lookup.addresses(of: destination.url.host, destination.url.port)
         guard !found.isEmpty else { throw WebhookFailure(.name, "the host's name has no address") }
-        let usable = found.filter { AddressRule.isUsable(Self.bytes(of: $0), allowed) }
+        let usable = found.filter { AddressRule.isUsable(Self.bytes(of: $0), destination.allowed) }
         guard !usable.isEmpty else {
             throw WebhookFailure(
                 .address, "the host is in a private, loopback or link-local network that is not allowed")
