@@ -364,8 +364,9 @@ let package = Package(
             unitTests(
                 "MediaClient",
                 [
-                    "CAudioRing", "MediaEngineLogic", "SignalingClient", "SignalingProtocol", "SignalingWire", nioCore,
-                    nioConcurrency,
+                    "CAudioRing", "MediaEngineLogic", "SignalingClient", "SignalingProtocol", "SignalingWire",
+                    "TestKit",
+                    nioConcurrency, nioCore, nioPosix,
                 ]),
             unitTests("AgoraRtcEngineKit", ["CAgoraRtcCodes", "MediaClient", "SignalingClient", nioConcurrency]),
             unitTests(
