@@ -1,4 +1,4 @@
-import ClusterState
+package import ClusterState
 package import SignalingProtocol
 
 /// Picks the gateways that clients of one channel or app are sent to by discovery, so that they meet on few gateways:
@@ -139,4 +139,11 @@ package struct GatheringBound: Sendable {
     package func admits(connections: Int, named: Double, processes: Int) -> Bool {
         named < Double(limit - connections) / Double(processes)
     }
+}
+
+/// The order in which a channel or an app prefers gateways.
+package typealias GatewayRanking = RendezvousRanking<GatewayID>
+
+extension GatewayRanking {
+    package init(_ ids: some Sequence<GatewayID>) { self.init(ids, name: \.rawValue) }
 }
