@@ -233,8 +233,8 @@ extension ClientConnection {
     private func mute(_ call: ParticipantCall, _ change: MediaMute, on shard: isolated GatewayShard) {
         ask(about: call, GatewayMetrics.shared.calls.mediaMute, on: shard) {
             MuteMedia(to: $0.node, channel: call.channel, participant: call.participant, change: change)
-        } answer: { _ in
-            ServerFrame.mediaMuted(id: call.ticket.id)
+        } answer: {
+            ServerFrame.mediaMuted(id: call.ticket.id, $0)
         }
     }
 

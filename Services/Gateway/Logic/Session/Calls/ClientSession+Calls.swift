@@ -243,5 +243,5 @@ extension ReplyBody {
 
 extension HookVerdict {
     /// The text with which the message goes on; nil for its own.
-    fileprivate var text: String? { if case .goesOnWith(let text) = self { text } else { nil } }
+    fileprivate var text: String? { if case .rewritten(as: let text) = self { text } else { nil } }
 }
