@@ -83,7 +83,7 @@ final class CallDriver {
     }
 
     /// Begins with the first join.
-    /// - Parameter isTimed: whether the call takes its steps by itself; its timer then keeps it alive until it has ended.
+    /// - Parameter isTimed: whether the call takes its steps by itself; its timer then keeps it alive.
     func start(isTimed: Bool = true) {
         guard phase == .idle else { return }
         phase = .joining

@@ -54,8 +54,8 @@ final class ScriptedControl: CallControl {
     }
 }
 
-/// A call whose gateway and devices are a test's. What a test does with it happens on the call's loop, and the call takes
-/// a step only when a test says so: it does not matter how long a busy machine takes between two lines of a test.
+/// A call whose gateway and devices are a test's. What a test does with it happens on the call's loop, and the call
+/// takes a step only when a test says so: it does not matter how long a busy machine takes between two lines of a test.
 final class DriverScene: Sendable {
     private final class Parts {
         var control: ScriptedControl?
