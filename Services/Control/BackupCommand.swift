@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import ClusterState
 internal import Glibc
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import SignalingWire
 
 /// `heliographctl backup`.

@@ -1,5 +1,5 @@
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 
 /// One picture of `top`, fitted into a terminal.
 struct TopScreen {

@@ -1,8 +1,9 @@
+import ClusterBus
 import ClusterState
 import GatewayServer
 import NIOCore
 import NIOPosix
-import RedisStore
+import RedisClient
 import ServiceKit
 import ServiceLifecycle
 import TestKit
@@ -18,7 +19,7 @@ import Testing
 
     @Test func aShardServesClientsWhileTheOtherWaits() async throws {
         let redis = try await RedisServer(appendOnly: false)
-        let operating = RedisCluster(
+        let operating = RedisClient(
             configuration: try redis.configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             libraries: [.leases], logger: ServicesStage.silent)
         operating.start()
@@ -61,7 +62,7 @@ import Testing
         try await redis.remove()
     }
 
-    private static func setUser(_ rights: [String], _ connection: RedisCluster) async throws {
+    private static func setUser(_ rights: [String], _ connection: RedisClient) async throws {
         let words = ["SETUSER", "gateway"] + rights
         _ = try await connection.execute(RedisCommand("ACL", arguments: words.map { .string($0) }))
     }

@@ -1,9 +1,10 @@
+import ClusterBus
 import ClusterState
 import GatewayServer
 import Logging
 import NIOCore
 import NIOPosix
-import RedisStore
+import RedisClient
 import ServiceKit
 import ServiceLifecycle
 import SignalingProtocol
@@ -28,7 +29,7 @@ import Testing
     /// sessions of its clients online.
     @Test func clientsAreServedOnlyUnderALease() async throws {
         let redis = try await RedisServer(appendOnly: false)
-        let operating = RedisCluster(
+        let operating = RedisClient(
             configuration: try redis.configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             libraries: [.leases], logger: ServicesStage.silent)
         operating.start()

@@ -2,7 +2,7 @@ import GatewayLogic
 import Logging
 import NIOCore
 import NIOEmbedded
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import SignalingWire
 import WebSocketWire

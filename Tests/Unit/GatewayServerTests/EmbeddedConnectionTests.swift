@@ -1,6 +1,6 @@
 import GatewayLogic
 import NIOCore
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import SignalingWire
 import Synchronization

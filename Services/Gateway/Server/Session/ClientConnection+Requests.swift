@@ -2,7 +2,7 @@ internal import GatewayLogic
 internal import Logging
 internal import MessageStore
 internal import NIOCore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
 
