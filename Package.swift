@@ -281,7 +281,8 @@ let package = Package(
         .target(
             name: "TestKit",
             dependencies: [
-                "ClusterState", "RedisClient", "PostgresStore", "SignalingProtocol", nioCore, nioPosix, logging,
+                "ClusterBus", "ClusterState", "RedisClient", "PostgresStore", "SignalingProtocol", nioCore, nioPosix,
+                logging,
             ],
             path: "Tests/TestKit", swiftSettings: strict),
     ]

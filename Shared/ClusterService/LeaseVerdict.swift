@@ -1,4 +1,4 @@
-internal import ClusterBus
+package import ClusterBus
 internal import ClusterState
 package import SignalingProtocol
 

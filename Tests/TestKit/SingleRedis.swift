@@ -1,3 +1,4 @@
+package import ClusterBus
 package import ClusterState
 package import RedisClient
 package import SignalingProtocol

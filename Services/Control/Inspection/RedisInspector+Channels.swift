@@ -1,5 +1,5 @@
 internal import ClusterState
-internal import RedisClient
+package import RedisClient
 
 extension RedisInspector {
     /// Searches all keys of some masters for channels with many members. A server answers other requests in between.
