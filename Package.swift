@@ -5,9 +5,9 @@ import PackageDescription
 /// sanitizer, and the package contains the fuzzer's executable.
 let fuzzer = Context.environment["HELIOGRAPH_LIBFUZZER"]
 
-/// What the fuzzer's build adds for modules that read bytes from outside: coverage, the address
-/// sanitizer, and optimization, so that more inputs are tried. A module as a whole takes a quarter less
-/// time than its files in batches.
+/// What the fuzzer's build adds for modules that read bytes from outside: coverage, the address sanitizer, and
+/// optimization, so that more inputs are tried. A module as a whole takes a quarter less time than its files in
+/// batches.
 let fuzzed: [SwiftSetting] =
     fuzzer == nil
     ? [] : [.unsafeFlags(["-sanitize=fuzzer,address", "-O", "-wmo", "-num-threads", "2", "-assert-config", "Debug"])]
@@ -44,15 +44,15 @@ let deques: Target.Dependency = .product(name: "DequeModule", package: "swift-co
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 
-/// The three targets of a service, in one folder: Logic decides without I/O, Server does
-/// the I/O, Main is the entry point.
+/// The three targets of a service, in one folder: Logic decides without I/O, Server does the I/O, Main is the entry
+/// point.
 func service(
-    _ name: String, folder: String, logic: [Target.Dependency] = [], server: [Target.Dependency],
+    _ name: String, logic: [Target.Dependency] = [], server: [Target.Dependency],
     main: [Target.Dependency] = ["ClusterService"], serverSettings: [SwiftSetting] = strict
 ) -> [Target] {
     [
         .target(
-            name: "\(name)Logic", dependencies: ["SignalingProtocol"] + logic, path: "Services/\(folder)/Logic",
+            name: "\(name)Logic", dependencies: ["SignalingProtocol"] + logic, path: "Services/\(name)/Logic",
             swiftSettings: strict),
         .target(
             name: "\(name)Server",
@@ -61,10 +61,10 @@ func service(
                 "ServiceMetrics", logging, lifecycle,
             ]
                 + server,
-            path: "Services/\(folder)/Server", swiftSettings: serverSettings),
+            path: "Services/\(name)/Server", swiftSettings: serverSettings),
         .executableTarget(
             name: "\(name)Main", dependencies: [.target(name: "\(name)Server"), "ServiceKit"] + main,
-            path: "Services/\(folder)/Main",
+            path: "Services/\(name)/Main",
             swiftSettings: strict),
     ]
 }
@@ -85,8 +85,8 @@ let mediaSettings: [CSetting] =
     fuzzer == nil
     ? [] : [.unsafeFlags(["-fsanitize=fuzzer-no-link,address,undefined", "-fsanitize-trap=undefined"])]
 
-/// The micro-benchmarks; those of the servers are in C and Python (Benchmarks/README.md). Not a product:
-/// only Benchmarks/run builds them.
+/// The micro-benchmarks; those of the servers are in C and Python (Benchmarks/README.md). Not a product: only
+/// Benchmarks/run builds them.
 let benchmarks: [Target] = [
     .target(name: "Allocations", path: "Benchmarks/Allocations"),
     .executableTarget(
@@ -124,9 +124,9 @@ let fuzzing: [Target] =
 
 let package = Package(
     name: "heliograph",
-    // The oldest systems that the client libraries support. SwiftPM has no platforms per product: the
-    // services use newer API, but run on Linux only, and an app that depends on this package builds only
-    // the client libraries' targets.
+    // The oldest systems that the client libraries support. SwiftPM has no platforms per product: the services use
+    // newer API, but run on Linux only, and an app that depends on this package builds only the client libraries'
+    // targets.
     platforms: [.macOS(.v12), .iOS(.v15), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
     products: [
         .executable(name: "gateway", targets: ["GatewayMain"]),
@@ -170,8 +170,8 @@ let package = Package(
             linkerSettings: ["re", "ssl", "crypto"].map { .linkedLibrary($0) }),
         // What happens per media packet, without sockets (Docs/decisions/0031-media-core.md).
         .target(name: "CMedia", path: "Shared/CMedia", cSettings: mediaSettings),
-        // A media node's loop, and what it does with sockets' bytes
-        // (Docs/decisions/0034-media-transport.md, 0035-media-node.md).
+        // A media node's loop, and what it does with sockets' bytes (Docs/decisions/0034-media-transport.md,
+        // 0035-media-node.md).
         .target(
             name: "CMediaNode", dependencies: ["CMedia"], path: "Shared/CMediaNode", cSettings: mediaSettings,
             linkerSettings: ["srtp2", "ssl", "crypto"].map { .linkedLibrary($0) }),
@@ -287,7 +287,7 @@ let package = Package(
             path: "Tests/TestKit", swiftSettings: strict),
     ]
         + service(
-            "Gateway", folder: "Gateway", logic: ["ClusterState", "SignalingTokens", "SignalingWire", deques],
+            "Gateway", logic: ["ClusterState", "SignalingTokens", "SignalingWire", deques],
             server: [
                 "GatewayAPIServer", "WebSocketWire", "WebhookClient", "ClusterBus", "RedisClient", "MessageStore",
                 nioCore, nioPosix,
@@ -316,26 +316,26 @@ let package = Package(
                 path: "Services/Gateway/API/Server", swiftSettings: strict),
         ]
         + service(
-            "Presence", folder: "Presence",
+            "Presence",
             server: ["ClusterBus", "RedisClient", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
         + service(
-            "ChannelState", folder: "ChannelState",
+            "ChannelState",
             server: ["ClusterBus", "RedisClient", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
         + service(
-            "Invitation", folder: "Invitation", logic: ["ClusterState", "SignalingWire"],
+            "Invitation", logic: ["ClusterState", "SignalingWire"],
             server: ["ClusterBus", "RedisClient", "PostgresStore", "MessageStore", "ClusterService", nioCore, deques],
             serverSettings: plain + fuzzedInPart)
         + service(
-            "SIPBridge", folder: "SIPBridge", logic: ["SignalingTokens"],
+            "SIPBridge", logic: ["SignalingTokens"],
             server: [
                 "CRe", "ClusterBus", "RedisClient", "PostgresStore", "MessageStore", "ClusterService", nioCore,
                 nioPosix,
             ])
         + service(
-            "Webhooks", folder: "Webhooks",
+            "Webhooks",
             server: ["ClusterBus", "RedisClient", "PostgresStore", "ClusterService", "WebhookClient"])
         + service(
-            "Media", folder: "Media",
+            "Media",
             server: ["CMedia", "CMediaNode", "ClusterBus", "RedisClient", "ClusterService", "SignalingTokens", deques])
         + [
             unitTests("SignalingProtocol"),
@@ -390,8 +390,9 @@ let package = Package(
             unitTests(
                 "MediaClient",
                 [
-                    "CAudioRing", "MediaEngineLogic", "SignalingClient", "SignalingProtocol", "SignalingWire", nioCore,
-                    nioConcurrency,
+                    "CAudioRing", "MediaEngineLogic", "SignalingClient", "SignalingProtocol", "SignalingWire",
+                    "TestKit",
+                    nioConcurrency, nioCore, nioPosix,
                 ]),
             unitTests("AgoraRtcEngineKit", ["CAgoraRtcCodes", "MediaClient", "SignalingClient", nioConcurrency]),
             unitTests(
@@ -408,8 +409,8 @@ let package = Package(
             .executableTarget(
                 name: "ClientEcho", dependencies: ["SignalingClient"], path: "Tests/Clients/Echo", swiftSettings: strict
             ),
-            // Joins a media channel, talks from a file and records what it hears: an
-            // example, and a participant for tests.
+            // Joins a media channel, talks from a file and records what it hears: an example, and a participant for
+            // tests.
             .executableTarget(
                 name: "MediaCall", dependencies: ["MediaClient", "SignalingClient"], path: "Examples/MediaCall",
                 swiftSettings: strict),

@@ -48,6 +48,22 @@ extension MediaError {
     static let limited = MediaError(
         code: 12, reason: "limit", message: "more was sent to the media node than a participant may send")
 
+    /// The playback device has asked for nothing for half a second; told as a warning, as are those that follow.
+    static let playbackLate = MediaError(
+        code: 1014, reason: "playback_late", message: "the playback device has asked for nothing for 0.5 s")
+    /// The capture device has delivered nothing for half a second.
+    static let captureLate = MediaError(
+        code: 1016, reason: "capture_late", message: "the capture device has delivered nothing for 0.5 s")
+    /// The capture device has delivered digital zeroes for 10 s, and they were sent.
+    static let captureSilent = MediaError(
+        code: 1019, reason: "capture_silent", message: "the capture device has delivered zeroes for 10 s")
+    /// The clock of the playback device is wrong.
+    static let playbackOffPace = MediaError(
+        code: 1020, reason: "playback_off_pace", message: "the playback device's clock is off by more than 5 %")
+    /// The clock of the capture device is wrong.
+    static let captureOffPace = MediaError(
+        code: 1021, reason: "capture_off_pace", message: "the capture device's clock is off by more than 5 %")
+
     /// Whether the same attempt can only be refused again.
     var isFinal: Bool {
         switch MediaRefusal(rawValue: reason) {

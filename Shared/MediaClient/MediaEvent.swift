@@ -25,7 +25,9 @@ public enum MediaEvent: Sendable, Hashable {
     case lost
     /// The connection is back after an interruption, under the same uid.
     case rejoined(uid: UInt32)
-    /// Something went wrong that the client tries again by itself.
+    /// Something went wrong that the client tries again by itself, or a device does not work as it should: late by
+    /// 0.5 s (1014 playback, 1016 capture), only zeroes for 10 s (1019), a clock that is off by 5 % (1020 playback,
+    /// 1021 capture). Of a device each is told once until that is over.
     case warning(MediaError)
     /// The key's time is over: nothing is sent or received until ``MediaChannel/renew(key:)`` has given another one.
     /// After 15 s the others are told that the user has dropped.
@@ -34,7 +36,8 @@ public enum MediaEvent: Sendable, Hashable {
     case keyRenewed
     /// A new key was refused; nothing else has changed.
     case keyRefused(MediaError)
-    /// A device failed; the call goes on without it.
+    /// A device could not be started, or says that it has failed: the call goes on without it. Told once in a call,
+    /// after ``joined(uid:)`` unless it could not be started. One that recovers is used again.
     case deviceFailed(MediaDevice, String)
     /// The call is over; no further event follows. Nil when the user has left it.
     case ended(MediaError?, MediaStatistics)

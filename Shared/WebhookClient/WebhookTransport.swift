@@ -1,22 +1,29 @@
 internal import Glibc
 internal import NIOCore
-internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
 package import SignalingProtocol
 internal import Synchronization
 
-/// Makes requests to apps' servers: each on a connection of its own, to an address that was checked, within a time
-/// limit, without following redirections.
+/// Makes requests to apps' servers: to addresses that were checked, within a time limit, without following
+/// redirections. A connection that was answered over is kept for a moment, for the next request to its place.
 package final class WebhookTransport: Sendable {
     /// The bytes of an answer's head at most, with the heads of informational answers (1xx) before it.
     package static let headBytes = 16_384
     /// How many of a host's addresses are tried.
     private static let addresses = 4
+    /// How many connections to one place wait for a next request, and how many in all. Others are closed.
+    private static let (keptOfPlace, kept) = (64, 512)
+    /// How long a connection waits for a next request: less than the 5 s after which many servers close it.
+    private static let keptFor = TimeAmount.seconds(4)
+    /// How old a connection becomes: from then on, the host's addresses are looked up and checked again.
+    private static let age = TimeAmount.seconds(60)
 
     private let tls: Mutex<NIOSSLContext?>
     private let group = MultiThreadedEventLoopGroup.singleton
     private let lookup: HostLookup
+    private let kept = Mutex(
+        KeptConnections<WebhookConnection.Place, WebhookConnection>(placeBound: keptOfPlace, bound: kept))
 
     /// For requests to servers that the system's authorities vouch for.
     /// - Parameter kept: how long a host's addresses are used before it is looked up again.
@@ -51,60 +58,129 @@ package final class WebhookTransport: Sendable {
         return try NIOSSLContext(configuration: configuration)
     }
 
-    /// Ends the threads for look-ups, once those under way are done.
-    package func close() async { await lookup.close() }
+    /// Ends the connections that wait, and the threads for look-ups, once those under way are done.
+    package func close() async {
+        for connection in kept.withLock({ $0.removeAll() }) { connection.close() }
+        await lookup.close()
+    }
 
-    /// Posts JSON.
+    /// What is posted.
+    package struct Message: Sendable {
+        /// JSON.
+        package var body: String
+        /// The value of `Heliograph-Signature`.
+        package var signature: String
+
+        package init(_ body: String, signature: String) {
+            self.body = body
+            self.signature = signature
+        }
+    }
+
+    /// Where it is posted to.
+    package struct Destination: Sendable {
+        package var url: WebhookURL
+        /// Which networks besides the Internet are used.
+        package var allowed: AllowedNetworks
+
+        package init(_ url: WebhookURL, allowed: AllowedNetworks) {
+            self.url = url
+            self.allowed = allowed
+        }
+    }
+
+    /// Posts a message. When a connection that was kept turns out to have ended, the message is posted again, over a
+    /// new one: a server that breaks off without a byte of an answer may see it twice.
     /// - Parameters:
-    ///   - signature: the value of `Heliograph-Signature`.
-    ///   - allowed: which networks besides the Internet are used.
     ///   - time: from the look-up of the host's name to the end of the answer.
     ///   - answerBytes: how much of the answer's body is read.
     package func post(
-        _ body: String, to url: WebhookURL, signature: String, allowed: AllowedNetworks, within time: Duration,
-        answerBytes: Int
+        _ message: Message, to destination: Destination, within time: Duration, answerBytes: Int
     ) async -> Result<WebhookAnswer, WebhookFailure> {
-        let loop = group.next()
+        let request = Request(
+            message: message, destination: destination, deadline: .now() + TimeAmount(time), answerBytes: answerBytes)
+        do {
+            if let connection = kept.withLock({ $0.take(to: WebhookConnection.Place(destination)) }) {
+                do {
+                    return .success(try await answer(to: request, over: connection))
+                } catch is Unanswered {}
+            }
+            return .success(try await answer(to: request, over: nil))
+        } catch let error as WebhookFailure {
+            return .failure(error)
+        } catch is Unanswered {
+            return .failure(WebhookFailure(.broken, "the connection ended without an answer"))
+        } catch {
+            return .failure(WebhookFailure(.broken, "the connection broke: \(Self.text(error))"))
+        }
+    }
+
+    private struct Request: Sendable {
+        let message: Message
+        let destination: Destination
+        let deadline: NIODeadline
+        let answerBytes: Int
+    }
+
+    /// - Parameter connection: one that was kept; nil for a new one.
+    private func answer(to request: Request, over connection: WebhookConnection?) async throws -> WebhookAnswer {
+        let loop = connection?.channel.eventLoop ?? group.next()
         let answer = loop.makePromise(of: WebhookAnswer.self)
-        let handled = AnswerHandler.Promise(answer, bound: answerBytes)
-        let deadline = NIODeadline.now() + TimeAmount(time)
-        let limit = loop.scheduleTask(deadline: deadline) {
+        // Told once the connection is kept, so that the next request finds it.
+        let told = loop.makePromise(of: WebhookAnswer.self)
+        answer.futureResult.whenFailure { told.fail($0) }
+        let limit = loop.scheduleTask(deadline: request.deadline) {
             answer.fail(WebhookFailure(.timeout, "no answer in time"))
         }
         let exchange = Task {
             do {
-                let places = try await resolve(url, allowed)
-                let channel = try await connect(places, url, on: loop, handled, deadline)
-                // Whatever ends the request ends the connection.
-                answer.futureResult.whenComplete { _ in channel.close(promise: nil) }
-                try await write(body, to: url, signature, on: channel)
-            } catch let error as WebhookFailure {
-                answer.fail(error)
+                let connection =
+                    if let connection { connection } else {
+                        try await connect(to: request.destination, on: loop, until: request.deadline)
+                    }
+                answer.futureResult.whenComplete { [self] result in
+                    finished(with: connection, to: request.destination)
+                    told.completeWith(result)
+                }
+                connection.post(
+                    request.message, to: request.destination.url,
+                    ExpectedAnswer(promise: answer, bound: request.answerBytes))
             } catch {
-                answer.fail(WebhookFailure(.broken, "the connection broke: \(Self.text(error))"))
+                answer.fail(error)
             }
         }
         defer {
             limit.cancel()
             exchange.cancel()
         }
-        do {
-            return .success(try await answer.futureResult.get())
-        } catch let error as WebhookFailure {
-            return .failure(error)
-        } catch {
-            return .failure(WebhookFailure(.broken, "the connection broke: \(Self.text(error))"))
-        }
+        return try await told.futureResult.get()
+    }
+
+    /// Keeps a connection for the next request, or closes it. On its loop.
+    private func finished(with connection: WebhookConnection, to destination: Destination) {
+        let isKept =
+            connection.isReusable(age: Self.age)
+            && kept.withLock { $0.keep(connection, to: WebhookConnection.Place(destination)) }
+        if isKept { connection.wait(atMost: Self.keptFor) } else { connection.close() }
     }
 
     private func connect(
-        _ places: [SocketAddress], _ url: WebhookURL, on loop: any EventLoop, _ answer: AnswerHandler.Promise,
-        _ deadline: NIODeadline
-    ) async throws -> any Channel {
+        to destination: Destination, on loop: any EventLoop, until deadline: NIODeadline
+    ) async throws -> WebhookConnection {
+        let tls = destination.url.isSecure ? try context() : nil
         var failure = WebhookFailure(.connect, "no address")
-        for place in places where NIODeadline.now() < deadline {
+        for place in try await resolve(destination) where NIODeadline.now() < deadline {
             do {
-                return try await bootstrap(url, on: loop, answer, deadline - NIODeadline.now()).connect(to: place).get()
+                let bootstrap = ClientBootstrap(group: loop).connectTimeout(deadline - NIODeadline.now())
+                let connection = try await bootstrap.connect(to: place) { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try WebhookConnection(channel, to: destination.url, tls: tls)
+                    }
+                }
+                connection.channel.closeFuture.whenComplete { [self] _ in
+                    kept.withLock { $0.remove(connection, to: WebhookConnection.Place(destination)) }
+                }
+                return connection
             } catch {
                 failure = WebhookFailure(.connect, "could not connect: \(Self.text(error))")
             }
@@ -112,55 +188,12 @@ package final class WebhookTransport: Sendable {
         throw failure
     }
 
-    private func bootstrap(
-        _ url: WebhookURL, on loop: any EventLoop, _ answer: AnswerHandler.Promise, _ time: TimeAmount
-    ) -> ClientBootstrap {
-        ClientBootstrap(group: loop).connectTimeout(time).channelInitializer { [self] channel in
-            channel.eventLoop.makeCompletedFuture {
-                let pipeline = channel.pipeline.syncOperations
-                if url.isSecure {
-                    // Numeric addresses cannot be named in the handshake; certificates are
-                    // checked against them nevertheless.
-                    let isNumeric = (try? SocketAddress(ipAddress: url.host, port: 0)) != nil
-                    try pipeline.addHandler(
-                        NIOSSLClientHandler(context: context(), serverHostname: isNumeric ? nil : url.host))
-                }
-                let answers = AnswerHandler(answer)
-                try pipeline.addHandler(HeadBound(of: answers))
-                try pipeline.addHTTPClientHandlers(decoderLimitConfiguration: Self.limits)
-                try pipeline.addHandler(answers)
-            }
-        }
-    }
-
-    private static let limits = {
-        var limits = NIOHTTPDecoderLimitConfiguration()
-        limits.maxHeaderFieldSize = headBytes
-        limits.maxHeaderListSize = headBytes
-        return limits
-    }()
-
-    private func write(
-        _ body: String, to url: WebhookURL, _ signature: String, on channel: any Channel
-    ) async throws {
-        let buffer = channel.allocator.buffer(string: body)
-        var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: url.target)
-        head.headers = [
-            "Host": url.authority, "Content-Type": "application/json", "Content-Length": "\(buffer.readableBytes)",
-            "User-Agent": "Heliograph", "Connection": "close", "Heliograph-Signature": signature,
-        ]
-        channel.write(HTTPClientRequestPart.head(head), promise: nil)
-        channel.write(HTTPClientRequestPart.body(.byteBuffer(buffer)), promise: nil)
-        // A receiver may answer before it has read everything; so it is its answer that counts, not this.
-        try? await channel.writeAndFlush(HTTPClientRequestPart.end(nil)).get()
-    }
-
     /// A host's addresses that may be used. The connection goes to one of these, not to the name: a name that leads
     /// elsewhere the next moment does not matter.
-    private func resolve(_ url: WebhookURL, _ allowed: AllowedNetworks) async throws -> [SocketAddress] {
-        let found = try await lookup.addresses(of: url.host, url.port)
+    private func resolve(_ destination: Destination) async throws -> [SocketAddress] {
+        let found = try await lookup.addresses(of: destination.url.host, destination.url.port)
         guard !found.isEmpty else { throw WebhookFailure(.name, "the host's name has no address") }
-        let usable = found.filter { AddressRule.isUsable(Self.bytes(of: $0), allowed) }
+        let usable = found.filter { AddressRule.isUsable(Self.bytes(of: $0), destination.allowed) }
         guard !usable.isEmpty else {
             throw WebhookFailure(
                 .address, "the host is in a private, loopback or link-local network that is not allowed")
@@ -182,87 +215,6 @@ package final class WebhookTransport: Sendable {
         case is NIOSSLError, is BoringSSLError: "TLS failed"
         case is ChannelError: "the connection ended"
         default: "\(type(of: error))"
-        }
-    }
-}
-
-/// Counts the bytes that come before the answer's head has ended. The decoder bounds each head by itself, but passes
-/// over any number of informational ones.
-private final class HeadBound: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-    typealias InboundOut = ByteBuffer
-
-    private let answer: AnswerHandler
-    private var bytes = 0
-
-    init(of answer: AnswerHandler) { self.answer = answer }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !answer.hasHead else { return context.fireChannelRead(data) }
-        bytes += unwrapInboundIn(data).readableBytes
-        context.fireChannelRead(data)
-        if bytes > WebhookTransport.headBytes, !answer.hasHead {
-            context.fireErrorCaught(HTTPParserError.headerOverflow)
-        }
-    }
-}
-
-/// Takes an answer: its status, and a bounded part of its body.
-private final class AnswerHandler: ChannelInboundHandler {
-    typealias InboundIn = HTTPClientResponsePart
-
-    /// What becomes of the answer, and how much of its body is read.
-    struct Promise: Sendable {
-        let promise: EventLoopPromise<WebhookAnswer>
-        let bound: Int
-
-        init(_ promise: EventLoopPromise<WebhookAnswer>, bound: Int) {
-            self.promise = promise
-            self.bound = bound
-        }
-    }
-
-    private let answer: Promise
-    private var status: Int?
-    private var body: [UInt8] = []
-
-    init(_ answer: Promise) { self.answer = answer }
-
-    /// Whether the head of the answer has come.
-    var hasHead: Bool { status != nil }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
-        case .head(let head): status = Int(head.status.code)
-        case .body(let part):
-            let room = answer.bound - body.count
-            body.append(contentsOf: part.readableBytesView.prefix(room))
-            if part.readableBytes > room { finish() }
-        case .end: finish(isWhole: true)
-        }
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        finish()
-        context.fireChannelInactive()
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if error is NIOSSLError || error is BoringSSLError {
-            answer.promise.fail(WebhookFailure(.connect, "TLS failed"))
-        } else if error as? HTTPParserError == .headerOverflow, !hasHead {
-            answer.promise.fail(
-                WebhookFailure(.broken, "the answer's head has more than \(WebhookTransport.headBytes) bytes"))
-        }
-        finish()
-        context.close(promise: nil)
-    }
-
-    private func finish(isWhole: Bool = false) {
-        if let status {
-            answer.promise.succeed(WebhookAnswer(status: status, body: body, isWhole: isWhole))
-        } else {
-            answer.promise.fail(WebhookFailure(.broken, "the connection ended without an answer"))
         }
     }
 }

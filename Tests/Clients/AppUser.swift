@@ -32,16 +32,26 @@ final class AppUser: Sendable {
     init(_ name: String, app: String, exactly: Bool = false) {
         account = exactly ? name : unique(name)
         api = AgoraAPI.createSigInstance(app)
-        listen()
+        listenToSession()
+        listenToChannels()
+        listenToInvitations()
+        listenToMessages()
+        listenToAnswers()
     }
 
-    private func listen() {
+    private func listenToSession() {
         let seen = seen
         api.onReconnecting = { seen.add("onReconnecting", $0) }
         api.onReconnected = { _ in seen.add("onReconnected") }
         api.onLoginSuccess = { _, _ in seen.add("onLoginSuccess") }
         api.onLogout = { seen.add("onLogout", $0.rawValue) }
         api.onLoginFailed = { seen.add("onLoginFailed", $0.rawValue) }
+        api.onLog = { seen.add("onLog", $0) }
+        api.onError = { name, code, _ in seen.add("onError", name, code.rawValue) }
+    }
+
+    private func listenToChannels() {
+        let seen = seen
         api.onChannelJoined = { seen.add("onChannelJoined", $0) }
         api.onChannelJoinFailed = { seen.add("onChannelJoinFailed", $0, $1.rawValue) }
         api.onChannelLeaved = { seen.add("onChannelLeaved", $0, $1.rawValue) }
@@ -56,6 +66,10 @@ final class AppUser: Sendable {
         api.onChannelQueryUserNumResult = { seen.add("onChannelQueryUserNumResult", $0, $1.rawValue, $2) }
         api.onChannelQueryUserIsIn = { seen.add("onChannelQueryUserIsIn", $0, $1, $2) }
         api.onChannelAttrUpdated = { seen.add("onChannelAttrUpdated", $0, $1, $2, $3) }
+    }
+
+    private func listenToInvitations() {
+        let seen = seen
         api.onInviteReceived = { channel, account, _, extra in seen.add("onInviteReceived", channel, account, extra) }
         api.onInviteReceivedByPeer = { channel, account, _ in seen.add("onInviteReceivedByPeer", channel, account) }
         api.onInviteAcceptedByPeer = { channel, account, _, extra in
@@ -72,18 +86,24 @@ final class AppUser: Sendable {
         api.onInviteMsg = { channel, account, _, type, data, _ in
             seen.add("onInviteMsg", channel, account, type, data)
         }
+    }
+
+    private func listenToMessages() {
+        let seen = seen
         api.onMessageSendError = { seen.add("onMessageSendError", $0, $1.rawValue) }
         api.onMessageSendSuccess = { seen.add("onMessageSendSuccess", $0) }
         api.onMessageInstantReceive = { account, _, text in seen.add("onMessageInstantReceive", account, text) }
         api.onMessageChannelReceive = { channel, account, _, text in
             seen.add("onMessageChannelReceive", channel, account, text)
         }
-        api.onLog = { seen.add("onLog", $0) }
+    }
+
+    private func listenToAnswers() {
+        let seen = seen
         api.onInvokeRet = { seen.add("onInvokeRet", $0, $1, $2) }
         api.onQueryUserStatusResult = { seen.add("onQueryUserStatusResult", $0, $1) }
         api.onUserAttrResult = { seen.add("onUserAttrResult", $0, $1, $2) }
         api.onUserAttrAllResult = { seen.add("onUserAttrAllResult", $0, $1) }
-        api.onError = { name, code, _ in seen.add("onError", name, code.rawValue) }
     }
 
     var lines: [String] { seen.lines.withLock { $0 } }

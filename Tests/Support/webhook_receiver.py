@@ -40,6 +40,7 @@ class Receiver:
         self.requests: list[list[dict]] = []
         """The events of each request that was taken."""
         self.attempts = 0
+        self.connections = 0
         self.redirected = 0
         self.problems: list[str] = []
         self.released = threading.Event()
@@ -48,6 +49,10 @@ class Receiver:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def setup(self) -> None:
+                receiver.connections += 1
+                super().setup()
 
             def do_POST(self) -> None:
                 receiver._request(self)

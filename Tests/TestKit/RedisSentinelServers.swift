@@ -17,55 +17,89 @@ package actor RedisSentinelServers {
     /// A connection to each server, then to each Sentinel.
     private let connections: [RedisConnection]
 
-    /// Starts the servers and waits until every Sentinel knows all others.
-    /// - Parameters:
-    ///   - replicas: at least 1.
-    ///   - minReplicas: without how many replicas a master refuses writes; default 0.
-    ///   - isSynced: whether the replicas get their master's data; otherwise they wait for
-    ///     them for an hour. Default true.
-    ///   - password: of all servers; default none.
-    ///   - ownPassword: of the Sentinels; default none.
-    ///   - tls: whether servers and Sentinels use TLS only; default false.
-    /// - Throws: ``TestFailure``.
-    package init(
-        replicas: Int = 1, minReplicas: Int = 0, isSynced: Bool = true, password: String? = nil,
-        ownPassword: String? = nil, tls: Bool = false
-    ) async throws {
-        var options = [
-            "--repl-diskless-sync-delay", isSynced ? "0" : "3600", "--min-replicas-to-write", "\(minReplicas)",
-            "--min-replicas-max-lag", "10",
-        ]
-        if let password { options += ["--masterauth", password] }
-        if tls { options += ["--tls-replication", "yes"] }
-        let master = try await RedisServer(password: password, tls: tls, options: options)
-        var servers = [master]
-        for _ in 0..<replicas {
-            servers.append(
-                try await RedisServer(
-                    password: password, tls: tls, certificateOf: tls ? master : nil,
-                    options: options + ["--replicaof", "127.0.0.1", "\(master.port)"]))
+    /// How the master's data get to its replicas.
+    package struct Replication: Sendable {
+        /// At least 1.
+        package var replicas: Int
+        /// Without how many replicas the master refuses writes.
+        package var minReplicas: Int
+        /// Whether the replicas get their master's data; otherwise they wait for them for an hour.
+        package var isSynced: Bool
+
+        package init(replicas: Int = 1, minReplicas: Int = 0, isSynced: Bool = true) {
+            self.replicas = replicas
+            self.minReplicas = minReplicas
+            self.isSynced = isSynced
         }
+    }
+
+    /// What a client needs to connect.
+    package struct Access: Sendable {
+        /// The password of all servers; nil for none.
+        package var password: String?
+        /// The password of the Sentinels; nil for none.
+        package var ownPassword: String?
+        /// Whether servers and Sentinels use TLS only.
+        package var tls: Bool
+
+        package init(password: String? = nil, ownPassword: String? = nil, tls: Bool = false) {
+            self.password = password
+            self.ownPassword = ownPassword
+            self.tls = tls
+        }
+    }
+
+    /// Starts the servers and waits until every Sentinel knows all others.
+    /// - Throws: ``TestFailure``.
+    package init(_ replication: Replication = Replication(), access: Access = Access()) async throws {
+        let isSynced = replication.isSynced
+        let servers = try await Self.servers(replication, access)
+        let master = servers[0]
         self.servers = servers
         var connections = try servers.map { try Self.connection($0.configuration) }
         if isSynced { try await Self.waitForData(connections) }
         var sentinels: [SentinelServer] = []
         for _ in 0..<3 {
             let sentinel = try SentinelServer(
-                name: Self.name, master: master.port, quorum: 2, password: password, ownPassword: ownPassword,
-                tlsOf: tls ? master : nil)
+                name: Self.name, master: master.port, quorum: 2,
+                access: SentinelServer.Access(
+                    password: access.password, ownPassword: access.ownPassword, tlsOf: access.tls ? master : nil))
             sentinels.append(sentinel)
             connections.append(try Self.connection(sentinel.configuration))
         }
         self.sentinels = sentinels
         self.connections = connections
-        let credentials = password.map { ":\($0)@" } ?? ""
-        let addresses = sentinels.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
-        let urlOptions = [
-            tls ? "cacert=\(master.certificate)" : nil, ownPassword.map { "sentinel-password=\($0)" },
-        ].compactMap(\.self)
-        let query = urlOptions.isEmpty ? "" : "?" + urlOptions.joined(separator: "&")
-        url = "\(tls ? "rediss" : "redis")+sentinel://\(credentials)\(addresses)/\(Self.name)\(query)"
+        url = Self.url(of: sentinels, access, certificate: master.certificate)
         for index in 0..<3 { try await waitForReadiness(ofSentinel: index, link: isSynced ? "ok" : "err") }
+    }
+
+    /// Starts the master and its replicas, the master first.
+    private static func servers(_ replication: Replication, _ access: Access) async throws -> [RedisServer] {
+        var options = [
+            "--repl-diskless-sync-delay", replication.isSynced ? "0" : "3600", "--min-replicas-to-write",
+            "\(replication.minReplicas)", "--min-replicas-max-lag", "10",
+        ]
+        if let password = access.password { options += ["--masterauth", password] }
+        if access.tls { options += ["--tls-replication", "yes"] }
+        let master = try await RedisServer(password: access.password, tls: access.tls, options: options)
+        var servers = [master]
+        for _ in 0..<replication.replicas {
+            servers.append(
+                try await RedisServer(
+                    password: access.password, tls: access.tls, certificateOf: access.tls ? master : nil,
+                    options: options + ["--replicaof", "127.0.0.1", "\(master.port)"]))
+        }
+        return servers
+    }
+
+    private static func url(of sentinels: [SentinelServer], _ access: Access, certificate: String) -> String {
+        let credentials = access.password.map { ":\($0)@" } ?? ""
+        let addresses = sentinels.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+        let options = [
+            access.tls ? "cacert=\(certificate)" : nil, access.ownPassword.map { "sentinel-password=\($0)" },
+        ].compactMap(\.self)
+        let query = options.isEmpty ? "" : "?" + options.joined(separator: "&")
+        return "\(access.tls ? "rediss" : "redis")+sentinel://\(credentials)\(addresses)/\(name)\(query)"
     }
 
     private static func connection(_ configuration: RedisConfiguration) throws -> RedisConnection {

@@ -114,7 +114,8 @@ struct GatewayMetrics: Sendable {
     let hooksUnderWay = Gauge(
         "heliograph_gateway_hooks_pending", "Questions to apps' servers that wait for their answers.")
     let hooksOpen = Gauge(
-        "heliograph_gateway_hooks_open", "Apps whose servers are left alone for a while because questions failed.")
+        "heliograph_gateway_hooks_open",
+        "Apps whose circuit breaker is open: questions failed, so the server is not asked for a while.")
 
     // MARK: Messages and deliveries
 
@@ -175,7 +176,7 @@ struct ShardLoad: Sendable, Equatable {
     var detaches = 0
     /// The number of questions to apps' servers that wait for their answers.
     var hooksUnderWay = 0
-    /// The number of apps whose servers are left alone.
+    /// The number of apps whose breakers are open.
     var hooksOpen = 0
 }
 

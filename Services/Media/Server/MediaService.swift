@@ -65,7 +65,6 @@ package struct MediaService: ServiceDeclaration {
         }
         add(MuteMedia.self, to: &router, run) { node, command, _, asker throws(MediaRefusal) in
             try await node.mute(command, asker: asker)
-            return Done()
         }
         add(LeaveMedia.self, to: &router, run) { node, command, _, asker throws(MediaRefusal) in
             try await node.leave(command, asker: asker)

@@ -31,7 +31,7 @@ struct MirrorReader: Sendable {
             let first = replies.prefix(Self.services.count).map { $0.array?.first?.array?.first?.string }
             replies = replies.dropFirst(Self.services.count)
             horizon = min(
-                horizon, MirrorPlaces.horizon(now: time.milliseconds, first: first, settling: settling))
+                horizon, MirrorProgress.horizon(now: time.milliseconds, first: first, settling: settling))
         }
         return horizon
     }

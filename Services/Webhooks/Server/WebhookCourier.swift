@@ -139,10 +139,11 @@ final class WebhookCourier: Service {
     /// - Returns: why the events were not taken; nil when they were.
     private func send(_ events: [WebhookQueue.Event], _ webhook: Webhook) async -> WebhookFailure? {
         let body = WebhookRequest.body(app: webhook.app.rawValue, events: events.map(\.body))
-        let signature = WebhookSignature.header(of: body, secret: webhook.secret, time: Int64(time(nil)))
+        let message = WebhookTransport.Message(
+            body, signature: WebhookSignature.header(of: body, secret: webhook.secret, time: Int64(time(nil))))
         let start = ContinuousClock.now
         let answer = await transport.post(
-            body, to: webhook.url, signature: signature, allowed: webhook.allowed,
+            message, to: WebhookTransport.Destination(webhook.url, allowed: webhook.allowed),
             within: configuration.timeout, answerBytes: Self.answerBytes)
         WebhooksMetrics.shared.requests.record(ContinuousClock.now - start)
         return switch answer {

@@ -40,27 +40,37 @@ struct MadeOnce<Device: Sendable>: Sendable {
 /// Talks from a file that is opened when a call begins.
 final class LateCapture: AudioCapture {
     private let device: MadeOnce<any AudioCapture>
+    private let report = NIOLockedValueBox<(@Sendable (String) -> Void)?>(nil)
 
     init(_ open: @escaping @Sendable () throws -> any AudioCapture) { device = MadeOnce(open) }
 
     func start(_ deliver: @escaping @Sendable (UnsafeBufferPointer<Int16>) -> Void) throws {
-        try device.get().start(deliver)
+        let device = try device.get()
+        if let report = report.withLockedValue({ $0 }) { device.reportFailures(to: report) }
+        try device.start(deliver)
     }
 
     func stop() { device.existing?.stop() }
+
+    func reportFailures(to report: @escaping @Sendable (String) -> Void) { self.report.withLockedValue { $0 = report } }
 }
 
 /// Writes into a file that is made when a call begins.
 final class LatePlayback: AudioPlayback {
     private let device: MadeOnce<any AudioPlayback>
+    private let report = NIOLockedValueBox<(@Sendable (String) -> Void)?>(nil)
 
     init(_ open: @escaping @Sendable () throws -> any AudioPlayback) { device = MadeOnce(open) }
 
     func start(_ request: @escaping @Sendable (UnsafeMutableBufferPointer<Int16>) -> Void) throws {
-        try device.get().start(request)
+        let device = try device.get()
+        if let report = report.withLockedValue({ $0 }) { device.reportFailures(to: report) }
+        try device.start(request)
     }
 
     func stop() { device.existing?.stop() }
+
+    func reportFailures(to report: @escaping @Sendable (String) -> Void) { self.report.withLockedValue { $0 = report } }
 
     func route(speaker: Bool) { device.existing?.route(speaker: speaker) }
 }

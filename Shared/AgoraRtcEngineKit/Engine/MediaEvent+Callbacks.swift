@@ -161,6 +161,8 @@ extension MediaError {
 
     /// The warnings of the way into a channel: no media node, no gateway, no path, and so on.
     private static let joinWarnings = 103...108
+    /// The warnings about devices: late, silent, with a wrong clock.
+    private static let deviceWarnings: Set = [1014, 1016, 1019, 1020, 1021]
 
     /// The warning for what the client tries again by itself.
     fileprivate var warningCode: AgoraRtcWarningCode {
@@ -169,7 +171,8 @@ extension MediaError {
         // What the SDK's documents call these errors while a channel is being looked for.
         case (.error_TooOften, _): return .warn_RequestDeferred
         case (.error_TimedOut, _): return .warn_LookupChannelTimeout
-        case (_, let warning?) where Self.joinWarnings.contains(code): return warning
+        case (_, let warning?) where Self.joinWarnings.contains(code) || Self.deviceWarnings.contains(code):
+            return warning
         default: return .warn_LookupChannelRejected
         }
     }

@@ -1,4 +1,5 @@
 internal import MediaEngineLogic
+internal import NIOConcurrencyHelpers
 
 /// The audio of a call between its devices and its packets. Used on the call's event loop; the devices' threads only
 /// reach the rings.
@@ -21,6 +22,14 @@ final class CallAudio {
     private var volumes: (measure: SpeakingVolumes, interval: MediaInterval, due: MediaInstant)?
     /// The last frame that was sent, for the volumes.
     private var said: [Int16]?
+    /// What the devices say of themselves, by any thread: the first failure of each.
+    private let failed = NIOLockedValueBox<[MediaDevice: String]>([:])
+    private var toldFailed: Set<MediaDevice> = []
+    private var capturePace = DevicePace()
+    private var playbackPace = DevicePace()
+    private var silence = CaptureSilence()
+    /// Whether the app is to be told of zeroes.
+    private var isSilent = false
 
     /// - Throws: ``MediaError/codecFailed``.
     init(devices: MediaDevices, bitRate: Int) throws(MediaError) {
@@ -31,6 +40,8 @@ final class CallAudio {
     /// Starts both devices; the one that cannot be started is told with what it says.
     func start() -> [(device: MediaDevice, message: String)] {
         var failures: [(MediaDevice, String)] = []
+        devices.capture.reportFailures { [failed] in Self.note($0, of: .capture, in: failed) }
+        devices.playback.reportFailures { [failed] in Self.note($0, of: .playback, in: failed) }
         do {
             try devices.capture.start { [captured] in _ = captured.write($0) }
         } catch {
@@ -50,6 +61,41 @@ final class CallAudio {
     func stop() {
         devices.capture.stop()
         devices.playback.stop()
+    }
+
+    private static func note(
+        _ text: String, of device: MediaDevice, in failed: NIOLockedValueBox<[MediaDevice: String]>
+    ) {
+        failed.withLockedValue { if $0[device] == nil { $0[device] = text } }
+    }
+
+    /// The devices that have failed while they run, each once.
+    func newFailures() -> [(device: MediaDevice, message: String)] {
+        let all = failed.withLockedValue { $0 }
+        // Nearly always.
+        guard all.count > toldFailed.count else { return [] }
+        return [MediaDevice.capture, .playback].compactMap { device in
+            guard let message = all[device], toldFailed.insert(device).inserted else { return nil }
+            return (device, message)
+        }
+    }
+
+    /// What the devices do wrong, as far as it is new.
+    func warnings(now: MediaInstant) -> [MediaError] {
+        var warnings: [MediaError] = []
+        switch capturePace.look(total: captured.offered, now: now) {
+        case .late: warnings.append(.captureLate)
+        case .offPace: warnings.append(.captureOffPace)
+        case nil: break
+        }
+        switch playbackPace.look(total: played.demand.asked, now: now) {
+        case .late: warnings.append(.playbackLate)
+        case .offPace: warnings.append(.playbackOffPace)
+        case nil: break
+        }
+        if isSilent { warnings.append(.captureSilent) }
+        isSilent = false
+        return warnings
     }
 
     /// The samples that the playback device asked for and did not get.
@@ -73,9 +119,11 @@ final class CallAudio {
             let frame = nextFrame()
             guard let transport else {
                 outgoing.skip()
+                silence.mute()
                 said = nil
                 continue
             }
+            if silence.hear(buffer) { isSilent = true }
             said = frame
             if let packet = outgoing.packet(of: frame, on: transport) { packets.append(packet) }
         }

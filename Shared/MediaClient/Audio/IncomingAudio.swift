@@ -31,7 +31,9 @@ struct IncomingAudio {
             if let slot = slots[ssrc] { kept[ssrc] = slot } else { kept[ssrc] = try SlotPlayer() }
         }
         slots = kept
-        order = ssrcs
+        // A slot that an answer names twice is one: played twice, it would lose every other frame to its second turn.
+        var seen: Set<UInt32> = []
+        order = ssrcs.filter { seen.insert($0).inserted }
     }
 
     /// Whether the SSRC is that of a slot.

@@ -1,5 +1,6 @@
 internal import MediaEngineLogic
 internal import SignalingProtocol
+internal import SignalingWire
 
 /// What the app asks for, and what comes on the path.
 extension CallDriver {
@@ -20,7 +21,10 @@ extension CallDriver {
             configuration.key = key
             phase = .joined
             tell(.keyRenewed)
-            return perform(reconnect.participantGone(now: .now))
+            let actions = reconnect.participantGone(now: .now)
+            // After a rejoin that was refused the client is looking for a way already, at its own pace: not with a key
+            // that is waited for.
+            return perform(actions.isEmpty ? [.join(avoid: [])] : actions)
         }
         guard let participation else { return tell(.keyRefused(.notJoined)) }
         call(.renew(participation.subject, key: key)) { [self] result in
@@ -48,9 +52,12 @@ extension CallDriver {
         call(.mute(participation.subject, flags)) { [weak self] result in
             guard let self else { return }
             switch result {
-            case .success:
-                self.participation?.told = flags
+            case .success(let json):
                 nextMute = .now
+                // Another join has told the flags anew, and has another number.
+                guard self.participation?.subject == participation.subject else { return }
+                self.participation?.told = flags
+                if let n = json["n"]?.integer { follow(roster?.changedItself(n: n)) }
             case .failure: nextMute = .now + Self.muteRetry
             }
         }

@@ -117,12 +117,19 @@ extension CallDriver {
             throw .badAnswer
         }
         try audio?.incoming.setSlots(transport.slots)
-        path?.close()
+        closePath()
         path = MediaPath(transport, keys: keys, name: configuration.callID, eventLoop: eventLoop) { [weak self] in
             self?.receive($0)
         }
         pathSince = .now
         count(sent: path?.advance(now: .now) ?? 0)
+    }
+
+    /// Ends the path, and forgets who spoke on it: its numbers say nothing about those of another one.
+    private func closePath() {
+        path?.close()
+        path = nil
+        slotSpeakers = [:]
     }
 
     // MARK: - The roster
@@ -166,13 +173,12 @@ extension CallDriver {
         case .key:
             // The others have been told that this client has dropped.
             phase = .awaitingKey
-            path?.close()
-            path = nil
+            closePath()
         case .closed, nil: perform(reconnect.participantGone(now: .now))
         }
     }
 
-    private func follow(_ outcome: Roster.Outcome?) {
+    func follow(_ outcome: Roster.Outcome?) {
         switch outcome {
         case .events(let events): follow(events)
         case .gap(let events):

@@ -14,6 +14,18 @@ final class CallDriver {
     /// Before a refused mute is told again.
     static let muteRetry: MediaInterval = .seconds(1)
 
+    /// Makes a connection to a gateway, whose notices go to the function given.
+    typealias ControlFactory =
+        (MediaConfiguration, any EventLoop, @escaping (ControlConnection.Notice) -> Void) -> any CallControl
+
+    /// Real connections.
+    static let controlFactory:
+        @Sendable (
+            MediaConfiguration, any EventLoop, @escaping (ControlConnection.Notice) -> Void
+        ) -> any CallControl = {
+            ControlConnection(app: $0.app, source: $0.source, tls: $0.tls, eventLoop: $1, onNotice: $2)
+        }
+
     enum Phase: Equatable {
         case idle
         /// The first packet has not come yet.
@@ -47,18 +59,25 @@ final class CallDriver {
     var nextMute: MediaInstant? = MediaInstant(microseconds: 0)
     var nextReport = MediaInstant(microseconds: 0)
     var pathSince: MediaInstant?
-    /// Who spoke last in each slot.
+    /// Who spoke last in each slot of the path.
     var slotSpeakers: [UInt32: UInt32] = [:]
     /// What the others lost on their way to the node, and how long it took.
     var uplinks: [UInt32: ChannelNotice.Uplink] = [:]
+    private let connect: ControlFactory
     private var sink: ((MediaEvent) -> Void)?
-    private var control: ControlConnection?
+    private var control: (any CallControl)?
     private var timer: Scheduled<Void>?
 
-    /// - Parameter sink: receives the events; nothing after the last one.
-    init(configuration: MediaConfiguration, eventLoop: any EventLoop, sink: @escaping (MediaEvent) -> Void) {
+    /// - Parameters:
+    ///   - connect: makes the connection to a gateway; tests have one of their own.
+    ///   - sink: receives the events; nothing after the last one.
+    init(
+        configuration: MediaConfiguration, eventLoop: any EventLoop, connect: @escaping ControlFactory = controlFactory,
+        sink: @escaping (MediaEvent) -> Void
+    ) {
         self.configuration = configuration
         self.eventLoop = eventLoop
+        self.connect = connect
         self.sink = sink
         flags = configuration.isMuted ? .audioMuted : []
     }
@@ -73,9 +92,7 @@ final class CallDriver {
             return end(error)
         }
         for failure in audio?.start() ?? [] { tell(.deviceFailed(failure.device, failure.message)) }
-        let control = ControlConnection(
-            app: configuration.app, source: configuration.source, tls: configuration.tls, eventLoop: eventLoop
-        ) { [weak self] in self?.handle($0) }
+        let control = connect(configuration, eventLoop) { [weak self] in self?.handle($0) }
         self.control = control
         schedule(.now() + Self.step)
         control.start()
@@ -125,6 +142,7 @@ final class CallDriver {
         count(sent: path?.advance(now: now) ?? 0)
         talk(now: now)
         audio?.fill(now: now)
+        watchDevices(now: now)
         report(now: now)
         tellFlags(now: now)
     }
@@ -134,6 +152,13 @@ final class CallDriver {
         for packet in audio?.packets(on: isSending ? path?.transport : nil) ?? [] {
             count(sent: path?.send(packet) ?? 0)
         }
+    }
+
+    /// Tells of the devices as soon as the app knows that it is in; the call goes on whatever they do.
+    private func watchDevices(now: MediaInstant) {
+        guard phase == .joined || phase == .awaitingKey, let audio else { return }
+        for failure in audio.newFailures() { tell(.deviceFailed(failure.device, failure.message)) }
+        for warning in audio.warnings(now: now) { tell(.warning(warning)) }
     }
 
     private func report(now: MediaInstant) {

@@ -2,8 +2,18 @@ internal import NIOCore
 internal import SignalingClient
 internal import SignalingWire
 
+/// A call's connection to a gateway, as its driver sees it.
+protocol CallControl: AnyObject {
+    var isOnline: Bool { get }
+
+    func start()
+    func stop()
+    func call(_ call: ControlCall, _ completion: @escaping ControlConnection.Completion)
+    func advance()
+}
+
 /// Performs the actions of a ``ControlMachine``. Bound to its event loop.
-final class ControlConnection {
+final class ControlConnection: CallControl {
     /// What the call is told.
     enum Notice {
         case online

@@ -18,8 +18,8 @@ struct Roster: Equatable {
         case events([MediaEvent])
         /// The change was known already.
         case old
-        /// Changes between are missing, as after each of the client's own: the whole roster has to be asked for. The
-        /// app is to be told of what it does not say: why a user is gone.
+        /// Changes between are missing: the whole roster has to be asked for. The app is to be told of what it does not
+        /// say: why a user is gone.
         case gap([MediaEvent])
     }
 
@@ -61,6 +61,15 @@ struct Roster: Equatable {
         guard n == self.n + 1 else { return .gap([]) }
         self.n = n
         return .events(put(member))
+    }
+
+    /// The client itself has changed what it sends: the others are told by an event, the client by the answer alone.
+    mutating func changedItself(n: Int64) -> Outcome {
+        guard n > self.n else { return .old }
+        latest = max(latest, n)
+        guard n == self.n + 1 else { return .gap([]) }
+        self.n = n
+        return .events([])
     }
 
     /// A user has left.

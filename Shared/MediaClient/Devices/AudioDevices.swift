@@ -11,6 +11,18 @@ public protocol AudioCapture: AnyObject, Sendable {
 
     /// Stops; `deliver` is not called after that. May be called without a start, and twice.
     func stop()
+
+    /// Takes what is to be called when the device fails while it runs; called before each `start`.
+    ///
+    /// The app is told of the first failure in a call. The call goes on, and the device is not stopped: one that
+    /// recovers is heard again. Does nothing by default, for devices that cannot fail.
+    /// - Parameter report: takes what has happened, in a sentence; may be called by any thread, never waits.
+    func reportFailures(to report: @escaping @Sendable (String) -> Void)
+}
+
+extension AudioCapture {
+    /// For devices that cannot fail while they run.
+    public func reportFailures(to report: @escaping @Sendable (String) -> Void) {}
 }
 
 /// What a user listens with. Apps with a loudspeaker supply one of their own.
@@ -26,9 +38,15 @@ public protocol AudioPlayback: AnyObject, Sendable {
 
     /// Plays by the loudspeaker, or by the ear piece, where there are two. Does nothing by default.
     func route(speaker: Bool)
+
+    /// Takes what is to be called when the device fails while it runs, as ``AudioCapture/reportFailures(to:)``.
+    func reportFailures(to report: @escaping @Sendable (String) -> Void)
 }
 
 extension AudioPlayback {
+    /// For devices that cannot fail while they run.
+    public func reportFailures(to report: @escaping @Sendable (String) -> Void) {}
+
     /// For devices with one way to play.
     public func route(speaker: Bool) {}
 }

@@ -24,11 +24,14 @@ final class AudioRing: @unchecked Sendable {
     /// The samples that wait. The reading thread may read that many, also when others come meanwhile.
     var count: Int { car_ring_count(ring) }
 
-    /// The most samples that were asked for at once, and how many of all that were asked for were not there.
-    var demand: (largest: Int, missed: Int) {
+    /// The most samples that were asked for at once, all that were, and how many of all were not there.
+    var demand: (largest: Int, asked: Int, missed: Int) {
         let demand = car_ring_demand(ring)
-        return (demand.largest, demand.missed)
+        return (demand.largest, demand.asked, demand.missed)
     }
+
+    /// All samples that were to be written so far, also those without room.
+    var offered: Int { car_ring_offered(ring) }
 
     /// Writes samples; called by the writing thread alone.
     /// - Returns: how many found room; the others are left out.

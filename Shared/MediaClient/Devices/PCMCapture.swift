@@ -26,7 +26,8 @@ public final class PCMCapture: AudioCapture {
 /// Reads raw samples.
 struct PCMSource: SampleSource {
     private let file: PCMFile
-    private var offset = 0
+    /// In 64 bits also where Int has 32: raw samples have no bound, and 6 hours of them fill those.
+    private var offset: Int64 = 0
     /// What has come of a block that is not whole.
     private var waiting: [UInt8] = []
 
@@ -40,7 +41,7 @@ struct PCMSource: SampleSource {
             case .bytes(let bytes):
                 if bytes.isEmpty { break reading }
                 waiting += bytes
-                offset += bytes.count
+                offset += Int64(bytes.count)
             }
         }
         let samples = PCMSamples.samples(waiting)

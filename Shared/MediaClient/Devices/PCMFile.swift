@@ -19,7 +19,7 @@ final class PCMFile: Sendable {
     let path: String
     /// Whether this is a pipe with a name (FIFO), else a regular file.
     let isPipe: Bool
-    /// The size in bytes when it was opened.
+    /// The size in bytes when it was opened, or the greatest number if that is less.
     let size: Int
     private let descriptor: CInt
 
@@ -53,13 +53,13 @@ final class PCMFile: Sendable {
         self.path = path
         self.descriptor = descriptor
         isPipe = kind == S_IFIFO
-        size = Int(info.st_size)
+        size = Int(clamping: info.st_size)
     }
 
     deinit { close(descriptor) }
 
     /// Up to that many bytes at an offset, which a pipe does not have: less at the end, and none after an error.
-    func bytes(_ count: Int, at offset: Int) -> Reading {
+    func bytes(_ count: Int, at offset: Int64) -> Reading {
         var isEmpty = false
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, size in
             var result: Int
@@ -79,12 +79,12 @@ final class PCMFile: Sendable {
     /// Writes bytes at an offset, which a pipe does not have.
     /// - Returns: how many were written: all, but of a pipe that is full.
     @discardableResult
-    func put(_ bytes: [UInt8], at offset: Int) throws(AudioFileError) -> Int {
+    func put(_ bytes: [UInt8], at offset: Int64) throws(AudioFileError) -> Int {
         var done = 0
         while done < bytes.count {
             let result = bytes[done...].withUnsafeBytes { rest in
                 if isPipe { return write(descriptor, rest.baseAddress, rest.count) }
-                return pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + done))
+                return pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done))
             }
             if result > 0 {
                 done += result

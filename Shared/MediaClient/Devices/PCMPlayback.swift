@@ -19,6 +19,11 @@ public final class PCMPlayback: AudioPlayback {
     /// Why nothing is written any more, as a full disk; nil while all is well.
     public var failure: AudioFileError? { playback.failure }
 
+    /// Takes what is to be told when nothing can be written any more.
+    public func reportFailures(to report: @escaping @Sendable (String) -> Void) {
+        playback.reportFailures(to: report)
+    }
+
     /// Begins to ask for samples, which are appended to those before a stop.
     public func start(_ request: @escaping @Sendable (UnsafeMutableBufferPointer<Int16>) -> Void) {
         playback.start(request)
@@ -32,7 +37,8 @@ public final class PCMPlayback: AudioPlayback {
 struct PCMSink: SampleSink {
     private(set) var failure: AudioFileError?
     private let file: PCMFile
-    private var offset = 0
+    /// In 64 bits, as that of ``PCMSource``.
+    private var offset: Int64 = 0
     /// What a pipe has not taken of a block that it has begun to take: samples have two bytes.
     private var rest: [UInt8] = []
 
@@ -50,7 +56,7 @@ struct PCMSink: SampleSink {
 
     private mutating func write(_ bytes: [UInt8]) throws(AudioFileError) {
         let count = try file.put(bytes, at: offset)
-        offset += count
+        offset += Int64(count)
         if count > 0 { rest = Array(bytes[count...]) }
     }
 

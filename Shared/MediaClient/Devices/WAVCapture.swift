@@ -68,7 +68,7 @@ struct WAVSource: SampleSource {
     }
 
     private static func bytes(_ count: Int, at offset: Int, of file: PCMFile) -> [UInt8] {
-        switch file.bytes(count, at: offset) {
+        switch file.bytes(count, at: Int64(offset)) {
         case .bytes(let bytes): bytes
         case .nothingYet: []
         }

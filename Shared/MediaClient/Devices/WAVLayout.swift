@@ -43,14 +43,17 @@ struct WAVLayout: Hashable {
         for _ in 0..<Self.chunkBound where channels == nil || data == nil {
             let head = read(8, place)
             guard head.count == 8 else { break }
-            let body = place + 8..<place + 8 + Self.number(head[4...])
-            if head.starts(with: "fmt ".utf8) {
-                guard body.upperBound <= size else { throw WAVProblem("its format goes beyond the end of the file") }
-                channels = try Self.channels(read(min(body.count, 40), body.lowerBound))
-            } else if head.starts(with: "data".utf8) {
-                guard body.upperBound <= size else { throw WAVProblem("its samples go beyond the end of the file") }
-                data = body
+            let isFormat = head.starts(with: "fmt ".utf8)
+            let isData = head.starts(with: "data".utf8)
+            // Compared as what a file can hold: where Int has 32 bits, a chunk may claim more than fits into one.
+            guard place + 8 <= size, Int64(Self.number(head[4...])) <= Int64(size - place - 8) else {
+                if isFormat { throw WAVProblem("its format goes beyond the end of the file") }
+                if isData { throw WAVProblem("its samples go beyond the end of the file") }
+                break
             }
+            let body = place + 8..<place + 8 + Int(Self.number(head[4...]))
+            if isFormat { channels = try Self.channels(read(min(body.count, 40), body.lowerBound)) }
+            if isData { data = body }
             // Chunks of an odd size have one more byte.
             place = body.upperBound + body.count % 2
         }
@@ -68,13 +71,13 @@ struct WAVLayout: Hashable {
         var tag = number(format[0..<2])
         // The extensible format has its tag later, as the first bytes of an id.
         if tag == 0xFFFE, format.count >= 40 { tag = number(format[24..<26]) }
-        let channels = number(format[2..<4])
+        let channels = Int(number(format[2..<4]))
         let rate = number(format[4..<8])
-        let frame = number(format[12..<14])
+        let frame = Int(number(format[12..<14]))
         let bits = number(format[14..<16])
         guard tag == 1 else { throw WAVProblem("format \(tag) instead of 1 (PCM); \(accepted)") }
         guard bits == 16 else { throw WAVProblem("\(bits) bits instead of 16; \(accepted)") }
-        guard rate == Self.rate else { throw WAVProblem("\(rate) Hz; \(accepted)") }
+        guard rate == UInt32(Self.rate) else { throw WAVProblem("\(rate) Hz; \(accepted)") }
         guard 1...2 ~= channels else { throw WAVProblem("\(channels) channels; \(accepted)") }
         guard frame == channels * PCMSamples.size else {
             throw WAVProblem("\(frame) bytes for a moment of \(channels) channels; \(accepted)")
@@ -82,8 +85,9 @@ struct WAVLayout: Hashable {
         return channels
     }
 
-    private static func number(_ bytes: some BidirectionalCollection<UInt8>) -> Int {
-        bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
+    /// The number of up to four bytes.
+    private static func number(_ bytes: some BidirectionalCollection<UInt8>) -> UInt32 {
+        bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
     }
 }
 

@@ -18,6 +18,11 @@ public final class WAVPlayback: AudioPlayback {
     /// Why nothing is written any more, as a full disk; nil while all is well.
     public var failure: AudioFileError? { playback.failure }
 
+    /// Takes what is to be told when nothing can be written any more.
+    public func reportFailures(to report: @escaping @Sendable (String) -> Void) {
+        playback.reportFailures(to: report)
+    }
+
     /// Begins to ask for samples, which are appended to those before a stop.
     public func start(_ request: @escaping @Sendable (UnsafeMutableBufferPointer<Int16>) -> Void) {
         playback.start(request)
@@ -56,7 +61,7 @@ struct WAVSink: SampleSink {
             return
         }
         do throws(AudioFileError) {
-            try file.put(bytes, at: end)
+            try file.put(bytes, at: Int64(end))
         } catch {
             failure = error
             return

@@ -1,6 +1,12 @@
 package import NIOCore
 package import NIOHTTP1
 
+/// Decides on the answer to a request; ``HTTPResponderHandler`` reads requests and writes answers.
+package protocol HTTPResponder: Sendable {
+    /// Answers one request; the request's body is ignored.
+    func answer(_ request: HTTPRequestHead) async -> HTTPAnswer
+}
+
 /// Answers the requests of one HTTP/1 connection; used by all HTTP listeners of the cluster.
 ///
 /// Add it after NIO's HTTP server handlers. The connection is closed after an answer with `Connection: close`, when an

@@ -1,6 +1,7 @@
 package import NIOHTTP1
 internal import ServiceMetrics
 internal import SignalingWire
+internal import Synchronization
 
 /// Answers the requests to the health listener.
 package struct HealthResponder: HTTPResponder {
@@ -135,4 +136,13 @@ extension ReadinessCheck.Outcome {
         case .fails(let reason): reason
         }
     }
+}
+
+/// Whether the process is draining; if so, `/readyz` answers 503.
+final class HealthState: Sendable {
+    private let draining = Mutex(false)
+
+    var isDraining: Bool { draining.withLock { $0 } }
+
+    func startDraining() { draining.withLock { $0 = true } }
 }

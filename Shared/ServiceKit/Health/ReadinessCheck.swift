@@ -1,3 +1,5 @@
+internal import SignalingWire
+
 /// A check of one dependency without which a service is not ready.
 package struct ReadinessCheck: Sendable {
     /// What a check has found.
@@ -38,5 +40,20 @@ package struct ReadinessCheck: Sendable {
         case .works: nil
         case .fails(let reason): reason
         }
+    }
+}
+
+/// A fact about the process that `/healthz` shows.
+package struct HealthDetail: Sendable {
+    let member: JSONMember
+
+    /// A fact with a text value.
+    package init(_ name: String, _ text: String) {
+        member = JSONMember(name, .string(text))
+    }
+
+    /// A fact with a number as its value.
+    package init(_ name: String, _ number: Int) {
+        member = JSONMember(name, .number("\(number)"))
     }
 }

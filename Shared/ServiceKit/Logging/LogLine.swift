@@ -71,3 +71,11 @@ struct LogLine {
         for byte in text.utf8 { line.append(byte < 0x20 ? UInt8(ascii: " ") : byte) }
     }
 }
+
+/// The format of log lines.
+package enum LogFormat: String, Sendable, CaseIterable {
+    /// One JSON object per line.
+    case json
+    /// Time, level, message and `key=value` pairs, for people.
+    case text
+}

@@ -181,7 +181,7 @@ package struct MediaLeft: Equatable, Sendable {
 package struct MuteMedia: ServiceCommand {
     package static let service = ServiceName.media
     package static let operation = "media.mute"
-    package typealias Reply = Done
+    package typealias Reply = MediaMuted
     /// The node.
     package var to: MediaNodeID
     package var channel: MediaChannelKey
@@ -236,6 +236,14 @@ package struct ResumeMedia: ServiceCommand {
         self.participant = participant
         self.secret = secret
     }
+}
+
+/// The reply to ``MuteMedia``.
+package struct MediaMuted: Equatable, Sendable {
+    /// The number of the roster's change; nil when nothing has changed, and of a node of the release before.
+    package var n: Int64?
+
+    package init(n: Int64?) { self.n = n }
 }
 
 /// The reply to ``ResumeMedia``.

@@ -23,7 +23,7 @@ extension DynamicKey {
     }
 
     static func checkPacked(
-        _ text: String, for grant: Grant, app: String, certificate: String
+        _ text: String, for grant: Grant, of issuer: Issuer
     ) throws(DynamicKeyError) -> DynamicKey {
         let encoded = text.dropFirst(3)
         // Decoding is lenient; the text that encoding makes is the only one.
@@ -38,8 +38,8 @@ extension DynamicKey {
             let permissions = reader.table(), reader.isAtEnd
         else { throw .malformed }
         // Service 4, permissions within a channel, is none of ours.
-        guard service == grant.service.number, let ourID = Self.bytes(ofDigits: app), ourID == id,
-            let secret = Self.bytes(ofDigits: certificate), grant.channel.utf8.count <= 0xFFFF
+        guard service == grant.service.number, let ourID = Self.bytes(ofDigits: issuer.app), ourID == id,
+            let secret = Self.bytes(ofDigits: issuer.certificate), grant.channel.utf8.count <= 0xFFFF
         else { throw .wrong }
         let expected = packedSignature(
             grant, app: id, secret: secret, times: [time, random, expiry], permissions: permissions)

@@ -13,7 +13,7 @@ extension DynamicKey {
     }
 
     static func checkPlain(
-        _ text: String, version: Version, for grant: Grant, app: String, certificate: String
+        _ text: String, version: Version, for grant: Grant, of issuer: Issuer
     ) throws(DynamicKeyError) -> DynamicKey {
         let bytes = Array(text.utf8)
         guard bytes.count == (version == .v003 ? 113 : 103), bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -29,10 +29,10 @@ extension DynamicKey {
             guard let uid = decimal(bytes[93..<103]) else { throw .malformed }
             guard uid == Int64(grant.uid), grant.service == .call else { throw .wrong }
         }
-        let expected = key.plainSignature(grant, certificate: certificate)
-        guard key.appID.utf8.elementsEqual(app.utf8), ConstantTime.equal(expected, part(3..<43).lowercased()) else {
-            throw .wrong
-        }
+        let expected = key.plainSignature(grant, certificate: issuer.certificate)
+        guard key.appID.utf8.elementsEqual(issuer.app.utf8),
+            ConstantTime.equal(expected, part(3..<43).lowercased())
+        else { throw .wrong }
         return key
     }
 

@@ -44,6 +44,18 @@ package struct DynamicKey: Equatable, Sendable {
         }
     }
 
+    /// The app that issues keys.
+    package struct Issuer: Sendable {
+        package var app: String
+        /// The app's certificate, which signs its keys.
+        package var certificate: String
+
+        package init(app: String, certificate: String) {
+            self.app = app
+            self.certificate = certificate
+        }
+    }
+
     package var version: Version
     /// The app id: 32 characters. A key of version 005 contains the number that they
     /// denote, so that their case is lost.
@@ -80,28 +92,28 @@ package struct DynamicKey: Equatable, Sendable {
     /// - Parameters:
     ///   - text: nil, "" and the app's id, which some apps send, count as no key.
     ///   - isRequired: whether the app requires tokens.
-    ///   - isFresh: false for a user who rejoins within the same call: the key may then be older than ``useWithin``.
     ///   - now: Unix seconds.
     /// - Returns: when the service ends, in Unix seconds; 0 for never, also without a key.
     /// - Throws: see ``DynamicKeyError``.
     package static func admit(
-        _ text: String?, for grant: Grant, app: String, certificate: String, isRequired: Bool, isFresh: Bool = true,
-        now: Int64
+        _ text: String?, for grant: Grant, of issuer: Issuer, isRequired: Bool, now: Int64
     ) throws(DynamicKeyError) -> Int64 {
-        guard let text, !text.isEmpty, !text.utf8.elementsEqual(app.utf8) else {
+        guard let text, !text.isEmpty, !text.utf8.elementsEqual(issuer.app.utf8) else {
             if isRequired { throw .required }
             return 0
         }
-        return try check(text, for: grant, app: app, certificate: certificate, isFresh: isFresh, now: now).expiry
+        return try check(text, for: grant, of: issuer, now: now).expiry
     }
 
     /// Checks a key.
-    /// - Parameters: as for ``admit(_:for:app:certificate:isRequired:isFresh:now:)``.
+    /// - Parameters:
+    ///   - isFresh: false for a user who rejoins within the same call: the key may then be older than ``useWithin``.
+    ///   - now: Unix seconds.
     /// - Returns: the key's parts.
     /// - Throws: ``DynamicKeyError``, never `required`. A key that is both wrong and expired is wrong.
     @discardableResult
     package static func check(
-        _ text: String, for grant: Grant, app: String, certificate: String, isFresh: Bool = true, now: Int64
+        _ text: String, for grant: Grant, of issuer: Issuer, isFresh: Bool = true, now: Int64
     ) throws(DynamicKeyError) -> DynamicKey {
         // Versions 001 and 002 begin with their signature, not with a version.
         guard text.utf8.count <= maxLength, let version = Version(rawValue: String(text.prefix(3))) else {
@@ -110,8 +122,8 @@ package struct DynamicKey: Equatable, Sendable {
         let key =
             switch version {
             case .v003, .v004:
-                try checkPlain(text, version: version, for: grant, app: app, certificate: certificate)
-            case .v005: try checkPacked(text, for: grant, app: app, certificate: certificate)
+                try checkPlain(text, version: version, for: grant, of: issuer)
+            case .v005: try checkPacked(text, for: grant, of: issuer)
             }
         guard !isFresh || now - key.timestamp <= useWithin, key.expiry == 0 || key.expiry > now else { throw .expired }
         return key
@@ -120,4 +132,16 @@ package struct DynamicKey: Equatable, Sendable {
     static let doesNotFit = SignalingError(
         .wrongParameter, .invalidKeyParts,
         "a dynamic key needs an app id of 32 characters, times of at most 10 digits, and what its version can express")
+}
+
+/// Why a dynamic key admits nobody.
+package enum DynamicKeyError: Error, Equatable, Sendable, CaseIterable {
+    /// The app requires a key, and there was none.
+    case required
+    /// The text is not a key of version 003, 004 or 005.
+    case malformed
+    /// The key was made for another app, channel, user or service, or with another certificate.
+    case wrong
+    /// The key is genuine, but was not used in time, or its service has ended.
+    case expired
 }

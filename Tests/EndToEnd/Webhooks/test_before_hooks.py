@@ -354,6 +354,18 @@ async def test_tls(hooks: Stack, people, trusted: str, tmp_path):
             assert bad.attempts == 0
 
 
+async def test_connections_are_kept_for_the_next_question(hooks: Stack, people, trusted: str):
+    async with people(hooks) as cast:
+        with HookServer(trusted) as server:
+            anna = cast.make("anna", app_for(hooks, server.url(), "--on", "send"))
+            await anna.login(hooks.gateways[0])
+            for number in range(20):
+                await anna.tell(anna.account, str(number))
+            assert len(server.asked("send")) == 20
+            # More than one only where the machine takes seconds between two questions.
+            assert server.connections < 10
+
+
 async def test_the_example_of_the_page(hooks: Stack, people, tmp_path):
     page = (ROOT / "Docs" / "webhooks.md").read_text(encoding="utf-8")
     example = next(block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "BaseHTTPRequestHandler" in block)

@@ -125,8 +125,8 @@ extension FuzzTarget {
     }
 }
 
-/// One source's packets as any network may bring them, four bytes each: sequence number, time
-/// that passed, what else happens.
+/// One source's packets as any network may bring them, four bytes each: sequence number, time that passed, what else
+/// happens.
 private final class MediaStream {
     private let slot = UnsafeMutablePointer<cm_slot>.allocate(capacity: 1)
     private let arrivals = UnsafeMutablePointer<cm_arrivals>.allocate(capacity: 1)

@@ -29,19 +29,17 @@ extension FuzzTarget {
                         made, account: account, app: app, certificate: texts[3] + "x", now: now)) == nil,
                     "another certificate's token is not taken")
             }
+            let issuer = DynamicKey.Issuer(app: app.rawValue, certificate: texts[3])
             for service in DynamicKey.Service.allCases {
                 let grant = DynamicKey.Grant(service, channel: texts[2], uid: 7)
-                if let key = try? DynamicKey.check(
-                    texts[0], for: grant, app: app.rawValue, certificate: texts[3], now: now)
-                {
+                if let key = try? DynamicKey.check(texts[0], for: grant, of: issuer, now: now) {
                     holds(key.expiry == 0 || key.expiry > now, "a key that is taken is not over")
                 }
                 for version in DynamicKey.Version.allCases {
                     let key = DynamicKey(
                         version: version, appID: app.rawValue, timestamp: now, random: 7, expiry: now + 1)
                     guard let made = try? key.text(for: grant, certificate: texts[3]) else { continue }
-                    let read = try? DynamicKey.check(
-                        made, for: grant, app: app.rawValue, certificate: texts[3], now: now)
+                    let read = try? DynamicKey.check(made, for: grant, of: issuer, now: now)
                     holds(read?.expiry == now + 1, "a key that is made is taken")
                 }
             }

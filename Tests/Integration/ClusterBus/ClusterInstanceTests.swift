@@ -8,11 +8,24 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct ClusterInstanceTests {
     private static func instance(
         _ name: String, _ scene: RedisScene, level: Int64 = 2, layout: RedisLayout = .current,
-        pause: Duration = .milliseconds(100), settling: Duration = .zero
+        settling: Duration = .zero
     ) throws -> ClusterInstance {
+        var terms = Self.terms
+        (terms.level, terms.layout, terms.settling) = (level, layout, settling)
+        return try instance(name, scene, terms)
+    }
+
+    /// Terms whose pauses are short enough for a test.
+    private static var terms: ClusterInstance.Terms {
         var terms = ClusterInstance.Terms()
-        (terms.level, terms.layout, terms.pause, terms.settling) = (level, layout, pause, settling)
-        return ClusterInstance(
+        (terms.level, terms.pause, terms.settling) = (2, .milliseconds(100), .zero)
+        return terms
+    }
+
+    private static func instance(
+        _ name: String, _ scene: RedisScene, _ terms: ClusterInstance.Terms
+    ) throws -> ClusterInstance {
+        ClusterInstance(
             kind: "probe", name: name, redis: try scene.server.configuration, terms: terms, logger: RedisScene.logger)
     }
 
@@ -145,7 +158,9 @@ import Testing
         try await RedisScene.run(libraries: [.instances]) { scene in
             let new = try await Self.joined("new", scene, level: 2)
             let staying = Task { try await new.stay(on: RedisFailover(scene.connection)) }
-            let old = try Self.instance("old", scene, level: 1, pause: .seconds(1))
+            var terms = Self.terms
+            (terms.level, terms.pause) = (1, .seconds(1))
+            let old = try Self.instance("old", scene, terms)
             try await old.check(on: scene.eventLoop)
             #expect(new.clusterLevel == 2)
             let begun = ContinuousClock.now

@@ -236,6 +236,14 @@ import Testing
         }
     }
 
+    private static func logIn(_ user: UserKey, at gateway: GatewayID, _ client: RedisClient) async throws {
+        let keys = UserKeys(user)
+        for key in [keys.box, keys.session] {
+            _ = try await client.execute(
+                RedisCommand("HSET", key: key, "sid", "s1", "gateway", .string(gateway.rawValue)))
+        }
+    }
+
     /// Messages of one turn to users in several slots: each user gets hers in their order,
     /// and her gateway hears of them.
     @Test func mailInItsOrder() async throws {
@@ -245,13 +253,7 @@ import Testing
                 UserKey(app: try AppID("app"), account: try Account($0))
             }
             #expect(Set(users.map { KeySlot.of(KeySpace.tag($0)) }).count == users.count)
-            for user in users {
-                let keys = UserKeys(user)
-                for key in [keys.box, keys.session] {
-                    _ = try await client.execute(
-                        RedisCommand("HSET", key: key, "sid", "s1", "gateway", .string(gateway.id.rawValue)))
-                }
-            }
+            for user in users { try await Self.logIn(user, at: gateway.id, client) }
             let sender = UserKeys(UserKey(app: try AppID("app"), account: try Account("alice")))
             let count = 40
             let results = Recording<Result<Int64, SignalingError>>()

@@ -38,28 +38,28 @@ import Testing
         return router
     }
 
+    /// Runs a consumer, with a connection of its own, as a separate process would have one.
+    private static func consumer(_ name: String, _ scene: RedisScene) throws -> Task<Void, any Error> {
+        let connection = RedisClient(
+            configuration: try scene.server.configuration, eventLoop: scene.eventLoop, libraries: [library],
+            logger: RedisScene.logger)
+        connection.start()
+        let consumer = CommandConsumer(
+            service: .channelState, instance: name, connection: connection, router: router(connection),
+            logger: RedisScene.logger)
+        return Task {
+            try await consumer.run()
+            await connection.close()
+        }
+    }
+
     private static func run(
         appendOnly: Bool, commands: Int, _ disturb: (RedisScene, [Task<Void, any Error>]) async throws -> Void
     ) async throws -> (answered: Int, timedOut: Int, others: [SignalingError], counted: Int64) {
         var outcome = (answered: 0, timedOut: 0, others: [SignalingError](), counted: Int64(0))
         try await RedisScene.run(appendOnly: appendOnly, libraries: [library]) { scene in
             let gateway = try await RedisGateway(scene)
-            var consumers: [Task<Void, any Error>] = []
-            for name in ["one", "two"] {
-                // Each consumer has a connection of its own, as separate processes would.
-                let connection = RedisClient(
-                    configuration: try scene.server.configuration, eventLoop: scene.eventLoop, libraries: [library],
-                    logger: RedisScene.logger)
-                connection.start()
-                let consumer = CommandConsumer(
-                    service: .channelState, instance: name, connection: connection, router: router(connection),
-                    logger: RedisScene.logger)
-                consumers.append(
-                    Task {
-                        try await consumer.run()
-                        await connection.close()
-                    })
-            }
+            let consumers = try ["one", "two"].map { try consumer($0, scene) }
             let question = CountMembers(channel: ChannelKey(app: try AppID("app"), name: try ChannelName("room")))
             async let results = withTaskGroup(of: Result<MemberCount, SignalingError>.self) { group in
                 for _ in 0..<commands {

@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func aMasterWithSentinels() async throws {
-        try await RedisSentinelScene.run(replicas: 2, minReplicas: 1) { scene in
+        try await RedisSentinelScene.run(.init(replicas: 2, minReplicas: 1)) { scene in
             let inspection = try await Self.inspect(scene.servers.url)
             #expect(inspection.findings == [])
             let master = try #require(inspection.masters.first)

@@ -74,6 +74,12 @@ extension FunctionDrivers {
     }
 
     static func calls(_ times: FunctionTimes) async throws {
+        try await commits(times)
+        try await callsOfAUser(times)
+        try await lines(times)
+    }
+
+    private static func commits(_ times: FunctionTimes) async throws {
         let tag = "{call}"
         let extra = RedisArgument.string(String(repeating: "x", count: Limits.messageBytes))
         var fields: [RedisArgument] = (0..<30).flatMap { [.string("field\($0)"), "a short value"] }
@@ -92,7 +98,10 @@ extension FunctionDrivers {
             version = try await times.command("HGET", "{call}:call", "ver").string.flatMap { Int($0) } ?? 0
         }
         try await times.expectShort("call_load", tag, .string("commit\(number)"))
-        // As many calls as a user may have, all of them over.
+    }
+
+    /// As many calls as a user may have, all of them over.
+    private static func callsOfAUser(_ times: FunctionTimes) async throws {
         func remember(until time: Int) async throws {
             let calls = (0..<Limits.callsPerUser).flatMap { call -> [RedisArgument] in
                 [.int(time + call), .string("call\(call) \(long("tag", call))\(long("tag", call))")]
@@ -106,7 +115,12 @@ extension FunctionDrivers {
         try await times.expectShort(
             "call_remember", after: { try await remember(until: 1) },
             { try await times.call("call_remember", "{user}", .string(long("a call")), 60_000) })
+    }
+
+    /// As many calls of telephones as an app may have, all of them over.
+    private static func lines(_ times: FunctionTimes) async throws {
         let newCalls = Limits.newPhoneCallsPerApp
+        var number = 0
         try await times.expectShort(
             "line_take",
             after: {

@@ -34,6 +34,16 @@ extension FunctionDrivers {
 
     static func members(_ times: FunctionTimes) async throws {
         try await fill(times)
+        let joined = try await joins(times)
+        let left = try await leaves(times, after: joined)
+        try await reassertions(times, after: left)
+        try await times.expectShort("channel_members", tag, "+inf", 500)
+        try await times.expectShort("channel_counters", tag)
+        try await times.expectShort("channel_counter_tell", tag, "num")
+    }
+
+    /// - Returns: how many have joined.
+    private static func joins(_ times: FunctionTimes) async throws -> Int {
         var number = 0
         func join() async throws {
             number += 1
@@ -54,14 +64,25 @@ extension FunctionDrivers {
         try await times.expectShort(
             "a join that makes that list anew",
             after: { try await times.command("HSET", "{c}:state", "joins", .int(70_049 + 50 * number)) }, join)
+        return number
+    }
+
+    /// - Parameter last: the number of the last that has joined.
+    /// - Returns: the number of the last act.
+    private static func leaves(_ times: FunctionTimes, after last: Int) async throws -> Int {
+        var number = last
         func leave(_ name: String) async throws {
             number += 1
             try await times.call("channel_leave", tag, .string("leave\(number)"), 0, .string(name), sid, 0)
         }
-        let last = number
         try await times.expectShort("a leave of one of the latest") { try await leave(long("newcomer", last)) }
         try await times.expectShort("a leave of another") { try await leave(long("member", number)) }
-        // One page of a reassertion.
+        return number
+    }
+
+    /// One page of a reassertion, and members whose sessions are gone.
+    private static func reassertions(_ times: FunctionTimes, after last: Int) async throws {
+        var number = last
         try await times.expectShort("channel_reassert") {
             number += 1
             let held = (0..<250).flatMap { member -> [RedisArgument] in
@@ -75,9 +96,6 @@ extension FunctionDrivers {
             try await times.call("channel_forget", tag, .string(long("member", number)), sid, 1)
         }
         try await times.expectShort("channel_member_forgotten", tag, .string(long("nobody")), 7, 1)
-        try await times.expectShort("channel_members", tag, "+inf", 500)
-        try await times.expectShort("channel_counters", tag)
-        try await times.expectShort("channel_counter_tell", tag, "num")
     }
 
     /// Queues a hundred changes of the largest size, beginning with this version.
@@ -93,6 +111,13 @@ extension FunctionDrivers {
     }
 
     static func channelAttributes(_ times: FunctionTimes) async throws {
+        let version = try await changes(times)
+        let reloaded = try await reload(times, after: version)
+        try await reloadAtOnce(times, after: reloaded)
+    }
+
+    /// - Returns: the version of the last change.
+    private static func changes(_ times: FunctionTimes) async throws -> Int {
         try await times.expectShort(
             "channel_attribute_begin", tag, "begin", 0, "name1", .int(Limits.channelAttributeChangesPerSecond), 1)
         let value = RedisArgument.string(String(repeating: "x", count: Limits.attributeValueBytes))
@@ -119,15 +144,17 @@ extension FunctionDrivers {
             try #require(looks < 20)
         }
         #expect(try await times.command("GET", "{c}:attrver").string == "\(version + 101)")
-        version += 1000
+        return version + 101
+    }
+
+    /// - Returns: the version of the last reload.
+    private static func reload(_ times: FunctionTimes, after last: Int) async throws -> Int {
+        var version = last + 1000
         try await times.expectShort("channel_reload", tag, "r", .int(version))
         func step(isLast: Bool) async throws {
-            let changes = try self.step.flatMap {
-                ["update", .string($0.name.rawValue), .string($0.value)] as [RedisArgument]
-            }
             let head: [RedisArgument] = ["r", .int(version), .string(long("account")), 7, isLast ? 1 : 0]
             let reply = try await times.connection.execute(
-                .function("channel_reload_step", tag: tag, arguments: head + changes))
+                .function("channel_reload_step", tag: tag, arguments: head + (try updates)))
             #expect(reply.int == 1)
         }
         try await times.expectShort("a step of a reload") { try await step(isLast: false) }
@@ -141,6 +168,11 @@ extension FunctionDrivers {
                 try await wait(from: version + 1, times)
             },
             { try await step(isLast: true) })
+        return version
+    }
+
+    private static func reloadAtOnce(_ times: FunctionTimes, after last: Int) async throws {
+        var version = last
         try await times.expectShort(
             "a reload at once, told",
             after: {
@@ -149,15 +181,17 @@ extension FunctionDrivers {
             },
             {
                 version += 1
-                let changes = try self.step.flatMap {
-                    ["update", .string($0.name.rawValue), .string($0.value)] as [RedisArgument]
-                }
                 let reply = try await times.connection.execute(
                     .function(
                         "channel_reload_at_once", tag: tag,
-                        arguments: [.int(version), .string(long("account")), 7] + changes))
+                        arguments: [.int(version), .string(long("account")), 7] + (try updates)))
                 #expect(reply.string == "begun")
             })
+    }
+
+    /// The attributes of a reload's step, as changes.
+    private static var updates: [RedisArgument] {
+        get throws { try step.flatMap { ["update", .string($0.name.rawValue), .string($0.value)] } }
     }
 
     static func channelLife(_ times: FunctionTimes) async throws {

@@ -18,6 +18,23 @@ extension FunctionDrivers {
 
     static func sessions(_ times: FunctionTimes) async throws {
         let tag = "{u}"
+        let session = try await logins(times, tag)
+        try await put(try attributes, at: "{u}:attrs", times)
+        try await times.command("HSET", "{u}:session", "leaving", .string(leaving), "channel", .string(long("channel")))
+        try await times.expectShort("session_resume", tag, "resume", 0, "gateway-2", session, "secret")
+        try await times.expectShort("a session that is elsewhere than recorded") {
+            try await reassert(session, turn: 1000, channel: long("other"), tag, times)
+        }
+        try await times.expectShort("session_detach", tag, "detach", 0, gateway, session, 0, 0)
+        try await times.expectShort("session_due", tag, session, 0)
+        try await times.expectShort("session_close", tag, "close", 0, session, 602)
+        try await times.expectShort("session_ended", tag, session)
+        try await times.expectShort("user_ban", tag, 0, 1, 0)
+        try await forgottenSessions(times, tag)
+    }
+
+    /// - Returns: the session of the last login.
+    private static func logins(_ times: FunctionTimes, _ tag: String) async throws -> RedisArgument {
         var number = 0
         let step = pairs(try self.step)
         // The routes of the user's bucket, when all users that a gateway may have are in it.
@@ -38,27 +55,22 @@ extension FunctionDrivers {
                 number += 1
                 try await times.all([open("s\(number)", [.int(number)] + step, tag)])
             })
-        let sid = RedisArgument.string("s\(number)")
-        try await put(try attributes, at: "{u}:attrs", times)
-        try await times.command("HSET", "{u}:session", "leaving", .string(leaving), "channel", .string(long("channel")))
-        try await times.expectShort("session_resume", tag, "resume", 0, "gateway-2", sid, "secret")
-        func reassert(_ sid: RedisArgument, turn: RedisArgument, channel: String) async throws {
-            try await times.call(
-                "session_reassert", tag, gateway, sid, "secret", 7, .string(long("device")), 0, 1, .int64(.max / 1024),
-                0,
-                turn, .string(channel), 120, "")
-        }
-        try await times.expectShort("a session that is elsewhere than recorded") {
-            try await reassert(sid, turn: 1000, channel: long("other"))
-        }
-        try await times.expectShort("session_detach", tag, "detach", 0, gateway, sid, 0, 0)
-        try await times.expectShort("session_due", tag, sid, 0)
-        try await times.expectShort("session_close", tag, "close", 0, sid, 602)
-        try await times.expectShort("session_ended", tag, sid)
-        try await times.expectShort("user_ban", tag, 0, 1, 0)
+        return .string("s\(number)")
+    }
+
+    private static func reassert(
+        _ session: RedisArgument, turn: RedisArgument, channel: String, _ tag: String, _ times: FunctionTimes
+    ) async throws {
+        try await times.call(
+            "session_reassert", tag, gateway, session, "secret", 7, .string(long("device")), 0, 1,
+            .int64(.max / 1024), 0, turn, .string(channel), 120, "")
+    }
+
+    /// Sessions that Redis has lost, but gateways hold.
+    private static func forgottenSessions(_ times: FunctionTimes, _ tag: String) async throws {
         try await times.expectShort(
             "a session that was forgotten", after: { try await times.command("DEL", "{u}:session", "{u}:box") },
-            { try await reassert("new", turn: 1, channel: long("channel")) })
+            { try await reassert("new", turn: 1, channel: long("channel"), tag, times) })
         try await times.expectShort(
             "session_reassert_detached", after: { try await times.command("DEL", "{u}:session", "{u}:box") },
             {

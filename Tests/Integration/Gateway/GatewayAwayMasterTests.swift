@@ -20,15 +20,8 @@ import Testing
                 url: scene.servers.url, eventLoop: MultiThreadedEventLoopGroup.singleton.next(), libraries: [.leases],
                 logger: ServicesStage.silent)
             redis.start()
-            var configuration = GatewayConfiguration()
-            configuration.port = try await GatewayStartTests.freePort()
-            configuration.eventLoops = 1
-            (configuration.lingerTime, configuration.drainTime) = (.zero, .zero)
-            let gateway = try GatewayService(
-                configuration: configuration, redisURL: scene.servers.url, instance: "test",
-                logger: ServicesStage.silent)
-            let services = ServiceGroup(
-                configuration: ServiceGroupConfiguration(services: [gateway], logger: ServicesStage.silent))
+            let (_, services) = try GatewayStartTests.gateway(
+                port: try await GatewayStartTests.freePort(), redisURL: scene.servers.url)
             async let running: Void = services.run()
             let leases = GatewayLeases(connection: redis)
             try await waitUntil("the gateway") {

@@ -19,21 +19,12 @@ import Testing
 
     @Test func aShardServesClientsWhileTheOtherWaits() async throws {
         let redis = try await RedisServer(appendOnly: false)
-        let operating = RedisClient(
-            configuration: try redis.configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
-            libraries: [.leases], logger: ServicesStage.silent)
-        operating.start()
+        let operating = try GatewayStartTests.operatingClient(of: redis)
         try await Self.setUser(Self.withoutSecondShard, operating)
 
         let port = try await GatewayStartTests.freePort()
-        var configuration = GatewayConfiguration()
-        (configuration.port, configuration.eventLoops) = (port, 2)
-        (configuration.lingerTime, configuration.drainTime) = (.zero, .zero)
-        let gateway = try GatewayService(
-            configuration: configuration, redisURL: "redis://gateway:secret@127.0.0.1:\(redis.port)", instance: "test",
-            logger: ServicesStage.silent)
-        let services = ServiceGroup(
-            configuration: ServiceGroupConfiguration(services: [gateway], logger: ServicesStage.silent))
+        let (gateway, services) = try GatewayStartTests.gateway(
+            port: port, redisURL: "redis://gateway:secret@127.0.0.1:\(redis.port)", eventLoops: 2)
         async let running: Void = services.run()
 
         // Connections are assigned to the shards in turn; the first shard gets them all, and tells so by its lease.

@@ -29,10 +29,7 @@ import Testing
     /// sessions of its clients online.
     @Test func clientsAreServedOnlyUnderALease() async throws {
         let redis = try await RedisServer(appendOnly: false)
-        let operating = RedisClient(
-            configuration: try redis.configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
-            libraries: [.leases], logger: ServicesStage.silent)
-        operating.start()
+        let operating = try Self.operatingClient(of: redis)
         try await waitUntil("the test's connection") { operating.isConnected ? nil : "none" }
         // Presence's timer for the lease fails, because this must be a sorted set; all else that a
         // gateway does at its start succeeds.
@@ -40,13 +37,7 @@ import Testing
         _ = try await operating.execute(RedisCommand("SET", timers, "in the way"))
 
         let port = try await Self.freePort()
-        var configuration = GatewayConfiguration()
-        configuration.port = port
-        (configuration.lingerTime, configuration.drainTime) = (.zero, .zero)
-        let gateway = try GatewayService(
-            configuration: configuration, redisURL: redis.url, instance: "test", logger: ServicesStage.silent)
-        let services = ServiceGroup(
-            configuration: ServiceGroupConfiguration(services: [gateway], logger: ServicesStage.silent))
+        let (gateway, services) = try Self.gateway(port: port, redisURL: redis.url)
         async let running: Void = services.run()
 
         let client = try await Self.client(of: port)
@@ -75,6 +66,31 @@ import Testing
         try await running
         await operating.close()
         try await redis.remove()
+    }
+
+    /// The test's own client, started, which looks at leases.
+    static func operatingClient(of redis: RedisServer) throws -> RedisClient {
+        let client = RedisClient(
+            configuration: try redis.configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+            libraries: [.leases], logger: ServicesStage.silent)
+        client.start()
+        return client
+    }
+
+    /// A gateway that ends at once when it is to end, and the group that runs it.
+    static func gateway(
+        port: Int, redisURL: String, eventLoops: Int = 1
+    ) throws -> (gateway: GatewayService, services: ServiceGroup) {
+        var configuration = GatewayConfiguration()
+        (configuration.port, configuration.eventLoops) = (port, eventLoops)
+        (configuration.lingerTime, configuration.drainTime) = (.zero, .zero)
+        let gateway = try GatewayService(
+            configuration: configuration, redisURL: redisURL, instance: "test", logger: ServicesStage.silent)
+        return (
+            gateway,
+            ServiceGroup(
+                configuration: ServiceGroupConfiguration(services: [gateway], logger: ServicesStage.silent))
+        )
     }
 
     /// Connects to the gateway once it listens.

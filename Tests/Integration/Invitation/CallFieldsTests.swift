@@ -65,48 +65,14 @@ import Testing
                 + "12:acknowledged4:10018:accepted4:1002")
     }
 
-    @Test func actions() throws {
-        let (id, time) = (CallID("c"), RedisTime(milliseconds: 2000))
-        let phoneCall = PhoneCall(id: "c", channel: call.channel, user: alice, phone: try Account("+49"))
-        let event = CallEvent(.accepted, of: id, peer: bob, peerUID: 22, extra: "x")
-        let phoneFields = "4:call1:c3:app1:a7:channel4:room4:user5:alice5:phone3:+49"
-        func delivery(_ audience: CallAudience, withdraws: Bool = false) -> CallDelivery {
-            CallDelivery(
-                event, to: alice, audience: audience, timeToLive: .seconds(20), withdrawsWhenMissed: withdraws)
-        }
-        let eventFields = "4:type18:voip_invite_accept4:call1:c4:peer3:bob3:uid2:225:extra1:x8:receiver5:alice"
-        let actions: [(CallAction, String, String)] = [
-            (.deliverInvitation(delivery(.anyone)), "invite", eventFields + "3:ttl5:200009:withdraws1:0"),
-            (
-                .deliver(delivery(.session(SessionID("s1")))), "deliver",
-                eventFields + "7:session2:s13:ttl5:200009:withdraws1:0"
-            ),
-            (
-                .deliver(delivery(.invited(7), withdraws: true)), "deliver",
-                eventFields + "7:invited1:73:ttl5:200009:withdraws1:1"
-            ),
-            (.withdrawInvitation(callee: bob, version: 7), "withdraw", "6:callee3:bob7:version1:7"),
-            (.schedule(CallTimer(.ring, of: id), at: time), "schedule", "5:timer4:ring4:call1:c2:at4:2000"),
-            (.cancel(CallTimer(.longest, of: id), at: time), "cancel", "5:timer7:longest4:call1:c2:at4:2000"),
-            (.remember(id, alice), "remember", "4:call1:c7:account5:alice"),
-            (.forget(id, alice), "forget", "4:call1:c7:account5:alice"),
-            (.dial(phoneCall, extra: "x", until: time), "dial", phoneFields + "5:extra1:x5:until4:2000"),
-            (
-                .order(PhoneOrder(bridge: BridgeID("b"), call: phoneCall, act: .end, extra: "x")), "order",
-                "6:bridge1:b" + phoneFields + "3:act3:end5:extra1:x"
-            ),
-            (.hold(id, BridgeID("b")), "hold", "4:call1:c6:bridge1:b"),
-            (.release(id, BridgeID("b")), "release", "4:call1:c6:bridge1:b"),
-            (.keepLine(id, alice, until: time), "keep", "4:call1:c7:account5:alice5:until4:2000"),
-            (.freeLine(id, alice), "free", "4:call1:c7:account5:alice"),
-            (.log(CallLogEntry(call: call)), "log", Self.callBytes),
-            (
-                .log(CallLogEntry(call: call, endedAt: time, end: .lost)), "log",
-                Self.callBytes + "5:ended4:20003:end4:lost"
-            ),
-        ]
+    private let time = RedisTime(milliseconds: 2000)
+
+    /// An action, the name under which it is kept, and its fields.
+    private typealias Kept = (action: CallAction, name: String, fields: String)
+
+    private func expect(_ kept: [Kept]) throws {
         var all = FieldWriter()
-        for (action, name, fields) in actions {
+        for (action, name, fields) in kept {
             var expected = FieldWriter()
             expected.put(name, Array(fields.utf8))
             #expect(
@@ -114,7 +80,68 @@ import Testing
                     == String(decoding: expected.encoded, as: UTF8.self))
             all.append(expected)
         }
-        #expect(try CallAction.decode(all.encoded) == actions.map(\.0))
+        #expect(try CallAction.decode(all.encoded) == kept.map(\.action))
+    }
+
+    @Test func deliveries() throws {
+        let event = CallEvent(.accepted, of: call.id, peer: bob, peerUID: 22, extra: "x")
+        func delivery(_ audience: CallAudience, withdraws: Bool = false) -> CallDelivery {
+            CallDelivery(
+                event, to: alice, audience: audience, timeToLive: .seconds(20), withdrawsWhenMissed: withdraws)
+        }
+        let fields = "4:type18:voip_invite_accept4:call1:c4:peer3:bob3:uid2:225:extra1:x8:receiver5:alice"
+        try expect([
+            (.deliverInvitation(delivery(.anyone)), "invite", fields + "3:ttl5:200009:withdraws1:0"),
+            (
+                .deliver(delivery(.session(SessionID("s1")))), "deliver",
+                fields + "7:session2:s13:ttl5:200009:withdraws1:0"
+            ),
+            (
+                .deliver(delivery(.invited(7), withdraws: true)), "deliver",
+                fields + "7:invited1:73:ttl5:200009:withdraws1:1"
+            ),
+            (.withdrawInvitation(callee: bob, version: 7), "withdraw", "6:callee3:bob7:version1:7"),
+        ])
+    }
+
+    @Test func timersAndCallsOfAUser() throws {
+        let id = call.id
+        try expect([
+            (.schedule(CallTimer(.ring, of: id), at: time), "schedule", "5:timer4:ring4:call1:c2:at4:2000"),
+            (.cancel(CallTimer(.longest, of: id), at: time), "cancel", "5:timer7:longest4:call1:c2:at4:2000"),
+            (.remember(id, alice), "remember", "4:call1:c7:account5:alice"),
+            (.forget(id, alice), "forget", "4:call1:c7:account5:alice"),
+        ])
+    }
+
+    @Test func telephones() throws {
+        let id = call.id
+        let phoneCall = PhoneCall(id: "c", channel: call.channel, user: alice, phone: try Account("+49"))
+        let fields = "4:call1:c3:app1:a7:channel4:room4:user5:alice5:phone3:+49"
+        try expect([
+            (.dial(phoneCall, extra: "x", until: time), "dial", fields + "5:extra1:x5:until4:2000"),
+            (
+                .order(PhoneOrder(bridge: BridgeID("b"), call: phoneCall, act: .end, extra: "x")), "order",
+                "6:bridge1:b" + fields + "3:act3:end5:extra1:x"
+            ),
+            (.hold(id, BridgeID("b")), "hold", "4:call1:c6:bridge1:b"),
+            (.release(id, BridgeID("b")), "release", "4:call1:c6:bridge1:b"),
+            (.keepLine(id, alice, until: time), "keep", "4:call1:c7:account5:alice5:until4:2000"),
+            (.freeLine(id, alice), "free", "4:call1:c7:account5:alice"),
+        ])
+    }
+
+    @Test func entriesOfTheLog() throws {
+        try expect([
+            (.log(CallLogEntry(call: call)), "log", Self.callBytes),
+            (
+                .log(CallLogEntry(call: call, endedAt: time, end: .lost)), "log",
+                Self.callBytes + "5:ended4:20003:end4:lost"
+            ),
+        ])
+    }
+
+    @Test func anUnknownActionIsRefused() {
         #expect(throws: SignalingError.self) { try CallAction.decode(Array("3:new0:".utf8)) }
     }
 

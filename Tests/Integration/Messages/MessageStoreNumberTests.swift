@@ -36,7 +36,7 @@ import Testing
 
     /// A master that was replaced while it was suspended may number something, by the clock, before it hears of that.
     @Test func inAClusterAVersionIsAtLeastTheClock() async throws {
-        try await RedisClusterScene.run(masters: 1) { scene in
+        try await RedisClusterScene.run(RedisClusterServers(masters: 1, replicas: 0)) { scene in
             let client = try RedisClient(
                 url: scene.servers.url, eventLoop: scene.cluster.eventLoop, libraries: [.messages],
                 logger: RedisScene.logger)

@@ -77,16 +77,30 @@ struct MessageStoreScene: Sendable {
     }
 
     func say(
-        _ body: String, by account: Account, in fence: SessionFence? = nil, force: Bool = false,
-        limit: Int = Limits.channelMessagesPerSecond,
-        command: CommandID? = nil
+        _ body: String, by account: Account, in fence: SessionFence? = nil, force: Bool = false
     ) async throws -> ChannelMessageSent {
-        var message = ChannelMessage(channel: channel, account: account, uid: 7, body: body)
+        var message = message(body, by: account)
         message.fence = fence
         message.force = force
+        return try await store.sendToChannel(message)
+    }
+
+    /// Sends a message as a bounded number of others may be sent per second.
+    func say(_ body: String, by account: Account, limit: Int) async throws -> ChannelMessageSent {
+        var message = message(body, by: account)
         message.limitPerSecond = limit
+        return try await store.sendToChannel(message)
+    }
+
+    /// Sends a message by a command, which may be repeated.
+    func say(_ body: String, by account: Account, command: CommandID) async throws -> ChannelMessageSent {
+        var message = message(body, by: account)
         message.command = command
         return try await store.sendToChannel(message)
+    }
+
+    private func message(_ body: String, by account: Account) -> ChannelMessage {
+        ChannelMessage(channel: channel, account: account, uid: 7, body: body)
     }
 
     func read(after version: Int64 = 0, limit: Int = 100, fresh: Bool = false) async throws -> MailboxPage {

@@ -61,7 +61,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func daysAreMadeOnceAndGoAsAWhole() async throws {
+    @Test func daysAreMadeOnce() async throws {
         let pool = try await PostgresServer.shared.migratedPool(connections: 4)
         let histories = Histories(pool: pool)
         // Today and the two days after it exist from the beginning.
@@ -85,7 +85,13 @@ import Testing
         #expect(made.sorted() == [0, 0, 0, 3])
         #expect(try await pool.query("SELECT FROM attribute_history_rest").count == 2)
         #expect(try await pool.query("SELECT FROM attribute_history").count == 3)
-        // A day is past when all of it is.
+        await pool.close()
+    }
+
+    /// A day is past when all of it is.
+    @Test func aDayGoesAsAWhole() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        let histories = Histories(pool: pool)
         try await pool.query(
             """
             DO $$ BEGIN EXECUTE format('CREATE TABLE attribute_history_2020_01_01 PARTITION OF attribute_history '
@@ -95,11 +101,22 @@ import Testing
         #expect(past.map(\.name) == ["attribute_history_2020_01_01"])
         #expect(try await histories.remove(past[0]))
         #expect(try await !histories.remove(past[0]))
-        // Never another table.
+        await pool.close()
+    }
+
+    @Test func noOtherTableGoes() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        let histories = Histories(pool: pool)
         for name in ["attribute_history_rest", "users"] {
             let part = HistoryPart(history: "attributes", name: name, until: RedisTime(milliseconds: 0), bytes: 0)
             #expect(try await !histories.remove(part))
         }
+        await pool.close()
+    }
+
+    @Test func onlyAHistoryThatMayBeKeptIsKept() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        let histories = Histories(pool: pool)
         let refusal = await #expect(throws: PostgresError.self) { _ = try await histories.keep("calls", days: 0) }
         #expect(refusal?.code == "23514")
         #expect(try await !histories.keep("nonsense", days: 3))

@@ -208,14 +208,10 @@ import Testing
         }
     }
 
-    /// What a failover loses of the mirrors is corrected; what it loses of attributes is lost.
-    @Test(.timeLimit(.minutes(1)))
-    func mirrorsDoNotWaitForAnAbsentStandby() async throws {
-        let server = try await PostgresServer()
-        let pool = try await server.migratedPool(connections: 1)
-        try await server.set("synchronous_standby_names", to: "ANY 1 (absent)")
+    /// Waits until a commit waits for a standby.
+    private static func waitUntilCommitsWait(_ configuration: PostgresConfiguration) async throws {
         try await waitUntil("commits to wait for the standby") {
-            let other = PostgresPool(configuration: pool.configuration, connections: 1, logger: Logger(label: "test"))
+            let other = PostgresPool(configuration: configuration, connections: 1, logger: Logger(label: "test"))
             var outcome: String? = "a commit did not wait"
             do throws(PostgresError) {
                 try await other.query("CREATE TABLE IF NOT EXISTS waits (x int)", within: .milliseconds(200))
@@ -224,6 +220,15 @@ import Testing
             await other.close()
             return outcome
         }
+    }
+
+    /// What a failover loses of the mirrors is corrected; what it loses of attributes is lost.
+    @Test(.timeLimit(.minutes(1)))
+    func mirrorsDoNotWaitForAnAbsentStandby() async throws {
+        let server = try await PostgresServer()
+        let pool = try await server.migratedPool(connections: 1)
+        try await server.set("synchronous_standby_names", to: "ANY 1 (absent)")
+        try await Self.waitUntilCommitsWait(pool.configuration)
         let mirror = MirrorStore(pool: pool)
         let user = UserKey(app: try AppID("app"), account: try Account("user"))
         let session = PresenceMirrorRow(

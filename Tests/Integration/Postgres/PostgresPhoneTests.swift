@@ -5,15 +5,27 @@ import Testing
 
 /// Storage of trunks and phone numbers.
 @Suite struct PostgresPhoneTests {
-    @Test func trunks() async throws {
+    @Test func aTrunkNeedsItsApp() async throws {
         let pool = try await PostgresServer.shared.migratedPool(connections: 1)
-        let store = TrunkStore(pool: pool)
-        let app = try AppID("a")
-        let error = await #expect(throws: PostgresError.self) { try await store.set(SIPTrunk(app: app, host: "h")) }
+        let trunk = SIPTrunk(app: try AppID("a"), host: "h")
+        let error = await #expect(throws: PostgresError.self) { try await TrunkStore(pool: pool).set(trunk) }
         #expect(error?.isMissingReference == true)
+        await pool.close()
+    }
+
+    /// A database with the apps `a` and `b`.
+    private static func poolWithApps() async throws -> PostgresPool {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
         for name in ["a", "b"] {
             try await AppStore(pool: pool).create(id: AppID(name), certificate: "c", tokenRequired: false)
         }
+        return pool
+    }
+
+    @Test func aTrunkComesBackAsItWasSet() async throws {
+        let pool = try await Self.poolWithApps()
+        let store = TrunkStore(pool: pool)
+        let app = try AppID("a")
         #expect(try await store.find(app) == nil)
         for transport in SIPTransport.allCases {
             try await store.set(SIPTrunk(app: app, host: "h", transport: transport))
@@ -39,6 +51,14 @@ import Testing
         #expect(found.updatedAt > 1_600_000_000_000)
         trunk.updatedAt = found.updatedAt
         #expect(found == trunk)
+        await pool.close()
+    }
+
+    @Test func trunksAreListedAndRemoved() async throws {
+        let pool = try await Self.poolWithApps()
+        let store = TrunkStore(pool: pool)
+        let app = try AppID("a")
+        try await store.set(SIPTrunk(app: app, host: "h"))
         for (dtmf, srtp) in zip(SIPTrunk.DTMF.allCases, SIPTrunk.SRTP.allCases) {
             var other = SIPTrunk(app: try AppID("b"), host: "h")
             (other.dtmf, other.srtp) = (dtmf, srtp)

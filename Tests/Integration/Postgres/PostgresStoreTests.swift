@@ -166,41 +166,48 @@ import Testing
         await pool.close()
     }
 
+    /// A row of the user `user` of the app `app`, with the third change of whose session it was detached.
+    private static func session(
+        _ version: Int64, present: Bool = true, gateway: String = "g"
+    ) throws -> PresenceMirrorRow {
+        let user = UserKey(app: try AppID("app"), account: try Account("user"))
+        var row = PresenceMirrorRow(
+            of: Actor(user: user, uid: 7, session: SessionID("s\(version)")), version: version,
+            gateway: GatewayID(gateway), device: "web\0sdk", since: RedisTime(milliseconds: 1_700_000_000_000))
+        row.present = present
+        row.detached = version == 3
+        return row
+    }
+
+    /// A row of a member of the channel `room`.
+    private static func member(_ account: String, _ version: Int64, present: Bool = true) throws -> MemberMirrorRow {
+        MemberMirrorRow(
+            of: Member(account: try Account(account), uid: 7),
+            in: ChannelKey(app: try AppID("app"), name: try ChannelName("room")), version: version, present: present,
+            joinedAt: RedisTime(milliseconds: 1_700_000_000_000))
+    }
+
     @Test func mirrorsSkipStaleRows() async throws {
         let pool = try await PostgresServer.shared.migratedPool(connections: 4)
         let store = MirrorStore(pool: pool)
-        let app = try AppID("app")
-        let user = UserKey(app: app, account: try Account("user"))
-        func session(_ version: Int64, present: Bool = true, gateway: String = "g") -> PresenceMirrorRow {
-            var row = PresenceMirrorRow(
-                of: Actor(user: user, uid: 7, session: SessionID("s\(version)")), version: version,
-                gateway: GatewayID(gateway), device: "web\0sdk", since: RedisTime(milliseconds: 1_700_000_000_000))
-            row.present = present
-            row.detached = version == 3
-            return row
-        }
-        try await AppStore(pool: pool).create(id: app, certificate: "x", tokenRequired: true)
-        try await store.sessions([session(1), session(3), session(2)])
-        try await store.sessions([session(2, gateway: "stale")])
+        try await AppStore(pool: pool).create(id: try AppID("app"), certificate: "x", tokenRequired: true)
+        try await store.sessions([Self.session(1), Self.session(3), Self.session(2)])
+        try await store.sessions([Self.session(2, gateway: "stale")])
         let online = try await pool.query("SELECT * FROM online_users")
         #expect(online.count == 1)
         #expect(try online[0].string("session") == "s3")
         #expect(try online[0].string("state") == "detached")
         #expect(try online[0].string("device") == "web\u{FFFD}sdk")
 
-        let channel = ChannelKey(app: app, name: try ChannelName("room"))
-        func member(_ account: String, _ version: Int64, present: Bool = true) throws -> MemberMirrorRow {
-            MemberMirrorRow(
-                of: Member(account: try Account(account), uid: 7), in: channel, version: version, present: present,
-                joinedAt: RedisTime(milliseconds: 1_700_000_000_000))
-        }
-        try await store.members([member("user", 1), member("b", 2), member("b", 3, present: false)])
+        try await store.members([
+            Self.member("user", 1), Self.member("b", 2), Self.member("b", 3, present: false),
+        ])
         #expect(try await pool.query("SELECT members FROM channels").first?.int64("members") == 1)
         #expect(try await pool.query("SELECT gateway FROM channel_member_list").first?.string("gateway") == "g")
         let usage = try #require(try await pool.query("SELECT * FROM app_usage").first)
         #expect(try usage.int64("users_online") == 1 && usage.int64("members") == 1)
 
-        try await store.sessions([session(4, present: false)])
+        try await store.sessions([Self.session(4, present: false)])
         #expect(try await pool.query("SELECT FROM online_users").isEmpty)
         #expect(try await store.prune() == 0)
         for table in ["presence_sessions", "channel_members"] {

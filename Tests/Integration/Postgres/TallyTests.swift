@@ -81,29 +81,30 @@ import Testing
         await pool.close()
     }
 
+    /// Writes batches that touch the same channels as others' do, in another order, while channels get and lose their
+    /// attributes.
+    private static func write(_ store: MirrorStore, _ pool: PostgresPool, as writer: Int) async throws {
+        for round in 1...20 {
+            let rows = try (0..<30).map { number in
+                try member(
+                    (number * 7 + writer) % 40, of: "room\((number * (writer + 3)) % 8)",
+                    Int64(round * 10 + writer), present: (number + round + writer) % 3 > 0)
+            }
+            try await store.members(rows)
+            try await pool.query(
+                """
+                INSERT INTO channel_attribute_versions AS v (app, channel, version, attributes)
+                VALUES ('app', 'room\(round % 8)', 1, \(round % 2)) ON CONFLICT (app, channel)
+                DO UPDATE SET attributes = EXCLUDED.attributes
+                """)
+        }
+    }
+
     @Test func membersAreCountedWhileManyWrite() async throws {
         let pool = try await PostgresServer.shared.migratedPool(connections: 4)
         let store = MirrorStore(pool: pool)
-        // Batches that touch the same channels, in all orders, while channels get and lose their attributes.
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for writer in 0..<4 {
-                group.addTask {
-                    for round in 1...20 {
-                        let rows = try (0..<30).map { number in
-                            try Self.member(
-                                (number * 7 + writer) % 40, of: "room\((number * (writer + 3)) % 8)",
-                                Int64(round * 10 + writer), present: (number + round + writer) % 3 > 0)
-                        }
-                        try await store.members(rows)
-                        try await pool.query(
-                            """
-                            INSERT INTO channel_attribute_versions AS v (app, channel, version, attributes)
-                            VALUES ('app', 'room\(round % 8)', 1, \(round % 2)) ON CONFLICT (app, channel)
-                            DO UPDATE SET attributes = EXCLUDED.attributes
-                            """)
-                    }
-                }
-            }
+            for writer in 0..<4 { group.addTask { try await Self.write(store, pool, as: writer) } }
             try await group.waitForAll()
         }
         #expect(try await Self.differences(pool) == [])

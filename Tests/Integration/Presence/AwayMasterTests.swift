@@ -139,6 +139,11 @@ import Testing
         }
     }
 
+    private static func hasTimer(_ timer: PresenceTimer, _ redis: RedisClient) async throws -> Bool {
+        let key = KeySpace.due(.presence, in: redis.bus.partition(of: timer.subject))
+        return try await !redis.execute(RedisCommand("ZSCORE", key: key, .string(timer.member))).isNull
+    }
+
     /// The end of a session is announced in a special channel, and makes the user leave a
     /// channel: both may be at other masters.
     @Test func logoutsAndLoginsInPlaceOfAnotherDoNotWait() async throws {
@@ -164,10 +169,7 @@ import Testing
             #expect(start.duration(to: .now) < Self.bound * patience)
             // Their timers see to it that everything is done when the master is back.
             for session in ["s1", "s2"] {
-                let timer = PresenceTimer.session(user, SessionID(session))
-                let key = KeySpace.due(.presence, in: redis.bus.partition(of: timer.subject))
-                let time = try await redis.execute(RedisCommand("ZSCORE", key: key, .string(timer.member)))
-                #expect(!time.isNull)
+                #expect(try await Self.hasTimer(.session(user, SessionID(session)), redis))
             }
             // The logout is still to be announced; what the replaced session left behind was at other masters.
             let unfinished = RedisCommand("HKEYS", key: KeySpace.tag(user) + ":ending")

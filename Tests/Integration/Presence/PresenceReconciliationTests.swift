@@ -179,7 +179,8 @@ import Testing
             let route = SessionRoute(user: session.line.user, session: session.line.session)
             let detached = try PresenceFunctions.detached(
                 try await stage.connection.answer(
-                    to: PresenceFunctions.detach(route, from: gateway.id, CommandID("d"), deadline: nil)))
+                    to: PresenceFunctions.detach(
+                        route, from: gateway.id, .connectionLost(claim: nil), CommandContext(id: CommandID("d")))))
             guard case .detached = detached else {
                 Issue.record("\(detached)")
                 return

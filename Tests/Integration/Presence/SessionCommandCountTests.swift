@@ -6,8 +6,6 @@ import Testing
 /// How many commands the functions of presence make Redis carry out, themselves included.
 @Suite struct SessionCommandCountTests {
     private static let tag = "{37x}a:app:u:anna"
-    /// A deadline far ahead, as each command of a gateway has one.
-    private static let deadline: RedisArgument = 9_999_999_999_999
 
     /// The commands that `act` causes, the least of several attempts: the connection asks for the time now and then.
     /// - Parameter act: gets the number of the attempt.
@@ -33,45 +31,60 @@ import Testing
 
     @Test func eachActTakesFewCommands() async throws {
         try await RedisScene.run(appendOnly: false, libraries: [.presence]) { scene in
-            @discardableResult
-            func call(_ function: String, _ arguments: RedisArgument...) async throws -> RedisValue {
-                try await scene.connection.execute(.function(function, tag: Self.tag, arguments: arguments))
-            }
-            func open(_ sid: String) async throws {
-                try await call(
-                    "session_open", .string("open-\(sid)"), Self.deadline, "g1", .string(sid), "secret", 7, "device", 0,
-                    20, 0, "")
-            }
-            func resume(_ sid: String, at gateway: String) async throws {
-                try await call(
-                    "session_resume", .string("resume-\(sid)-\(gateway)"), Self.deadline, .string(gateway),
-                    .string(sid),
-                    "secret")
-            }
-            func end(_ sid: String) async throws {
-                try await call("session_close", .string("close-\(sid)"), Self.deadline, .string(sid), 602)
-                try await call("session_ended", .string(sid))
-            }
+            let functions = SessionFunctions(connection: scene.connection, tag: Self.tag)
             func empty(_: Int) async throws { _ = try await scene.connection.execute(RedisCommand("FLUSHDB")) }
             func opened(_ attempt: Int) async throws {
                 try await empty(attempt)
-                try await open("s\(attempt)")
+                try await functions.open("s\(attempt)")
             }
-            let login = try await count(scene, after: empty) { try await open("s\($0)") }
+            let login = try await count(scene, after: empty) { try await functions.open("s\($0)") }
             #expect(login == 9)
-            let replacing = try await count(scene, after: opened) { try await open("t\($0)") }
+            let replacing = try await count(scene, after: opened) { try await functions.open("t\($0)") }
             #expect(replacing == 20)
-            let resumed = try await count(scene, after: opened) { try await resume("s\($0)", at: "g1") }
+            let resumed = try await count(scene, after: opened) { try await functions.resume("s\($0)", at: "g1") }
             #expect(resumed == 11)
-            let moved = try await count(scene, after: opened) { try await resume("s\($0)", at: "g2") }
+            let moved = try await count(scene, after: opened) { try await functions.resume("s\($0)", at: "g2") }
             #expect(moved == 13)
             let detached = try await count(scene, after: opened) { attempt in
-                try await call(
-                    "session_detach", .string("detach-\(attempt)"), Self.deadline, "g1", .string("s\(attempt)"), 0, 0)
+                try await functions.call(
+                    "session_detach", .string("detach-\(attempt)"), SessionFunctions.deadline, "g1",
+                    .string("s\(attempt)"),
+                    0, 0)
             }
             #expect(detached == 9)
-            let ended = try await count(scene, after: opened) { try await end("s\($0)") }
+            let ended = try await count(scene, after: opened) { try await functions.end("s\($0)") }
             #expect(ended == 15)
         }
+    }
+}
+
+/// Calls the functions of presence as a gateway's commands do.
+private struct SessionFunctions {
+    /// A deadline far ahead, as each command of a gateway has one.
+    static let deadline: RedisArgument = 9_999_999_999_999
+
+    let connection: RedisClient
+    let tag: String
+
+    @discardableResult
+    func call(_ function: String, _ arguments: RedisArgument...) async throws -> RedisValue {
+        try await connection.execute(.function(function, tag: tag, arguments: arguments))
+    }
+
+    func open(_ sid: String) async throws {
+        try await call(
+            "session_open", .string("open-\(sid)"), Self.deadline, "g1", .string(sid), "secret", 7, "device", 0, 20, 0,
+            "")
+    }
+
+    func resume(_ sid: String, at gateway: String) async throws {
+        try await call(
+            "session_resume", .string("resume-\(sid)-\(gateway)"), Self.deadline, .string(gateway), .string(sid),
+            "secret")
+    }
+
+    func end(_ sid: String) async throws {
+        try await call("session_close", .string("close-\(sid)"), Self.deadline, .string(sid), 602)
+        try await call("session_ended", .string(sid))
     }
 }

@@ -64,7 +64,8 @@ import Testing
     ///   when nobody waits for it any more.
     @Test(arguments: [false, true]) func theTopicOfAMasterThatWasAwayFollows(isSlow: Bool) async throws {
         let limit = Duration.seconds(isSlow ? 2 : 20)
-        try await RedisClusterScene.run(commandTimeout: limit) { scene in
+        func bounded(_ configuration: inout RedisConfiguration) { configuration.commandTimeout = limit }
+        try await RedisClusterScene.run(configure: bounded) { scene in
             try await scene.servers.servers[0].kill()
             let listener = Listener(scene.cluster)
             let (areServed, time) = try await listener.subscribe()
@@ -88,7 +89,7 @@ import Testing
     }
 
     @Test func mostMastersAreNeeded() async throws {
-        try await RedisClusterScene.run(commandTimeout: .seconds(1)) { scene in
+        try await RedisClusterScene.run(configure: RedisClusterScene.impatient) { scene in
             for server in [0, 1] { try await scene.servers.servers[server].kill() }
             let listener = Listener(scene.cluster)
             #expect(try await !listener.subscribe().areServed)

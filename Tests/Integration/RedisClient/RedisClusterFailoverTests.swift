@@ -27,8 +27,7 @@ import Testing
             let plain = NumberSender(scene.cluster, tag: tags[0] + "plain", isFunction: false)
             let other = NumberSender(scene.cluster, tag: tags[1], isFunction: true)
             let service = try await WaitingService(scene.servers)
-            let senders = [repeated, plain, other]
-            for sender in senders { sender.start() }
+            for sender in [repeated, plain, other] { sender.start() }
             try await waitUntil("load") { other.acknowledged > 200 ? nil : "\(other.acknowledged)" }
             let server = scene.servers.servers[0]
             switch failure {
@@ -48,13 +47,8 @@ import Testing
             #expect(sent.filter { $0.error != nil }.isEmpty)
             #expect(try await scene.list(tags[0]) == Array(0..<sent.count), "each once, in order")
 
-            let once = try await plain.finish()
-            let list = try await scene.list(tags[0] + "plain")
-            #expect(list == list.sorted())
-            let acknowledged = Set(once.filter { $0.error == nil }.map(\.number))
-            #expect(acknowledged.subtracting(list).isEmpty)
-            let errors = Set(once.compactMap { $0.error?.code })
-            #expect(errors.isSubset(of: [.closed, .timeout]), "only those whose outcome is unknown fail")
+            Self.expectOnlyUnknownOutcomesFail(
+                try await plain.finish(), list: try await scene.list(tags[0] + "plain"))
 
             let others = try await other.finish()
             #expect(others.filter { $0.error != nil }.isEmpty)
@@ -63,6 +57,15 @@ import Testing
             // A failover takes longer than that: the servers wait for two seconds before they call a master failed.
             #expect(slowest < .seconds(2) * patience, "users of other masters do not wait for it: \(slowest)")
         }
+    }
+
+    /// - Parameter list: the numbers that have arrived.
+    private static func expectOnlyUnknownOutcomesFail(_ sent: [NumberSender.Outcome], list: [Int]) {
+        #expect(list == list.sorted())
+        let acknowledged = Set(sent.filter { $0.error == nil }.map(\.number))
+        #expect(acknowledged.subtracting(list).isEmpty)
+        let errors = Set(sent.compactMap { $0.error?.code })
+        #expect(errors.isSubset(of: [.closed, .timeout]), "only those whose outcome is unknown fail")
     }
 }
 

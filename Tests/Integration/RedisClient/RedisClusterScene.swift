@@ -37,15 +37,24 @@ struct RedisClusterScene: Sendable {
                 """.utf8)
         ])
 
-    /// Runs a test with a fresh cluster, which is removed afterwards.
+    /// Runs a test with a fresh cluster of 3 masters, which is removed afterwards.
+    /// - Parameters:
+    ///   - replicas: of each master.
+    ///   - configure: changes the client's configuration.
     static func run(
-        masters: Int = 3, replicas: Int = 0, slots: Range<Int> = 0..<16_384, password: String? = nil, tls: Bool = false,
-        commandTimeout: Duration = .seconds(5), awaitedReplicas: Int = 0,
+        replicas: Int = 0, slots: Range<Int> = 0..<16_384, password: String? = nil,
+        configure: (inout RedisConfiguration) -> Void = { _ in }, _ body: (RedisClusterScene) async throws -> Void
+    ) async throws {
+        let servers = try await RedisClusterServers(replicas: replicas, slots: slots, password: password)
+        try await run(servers, configure: configure, body)
+    }
+
+    /// Runs a test with a cluster, which is removed afterwards.
+    static func run(
+        _ servers: RedisClusterServers, configure: (inout RedisConfiguration) -> Void = { _ in },
         _ body: (RedisClusterScene) async throws -> Void
     ) async throws {
-        let servers = try await RedisClusterServers(
-            masters: masters, replicas: replicas, slots: slots, password: password, tls: tls)
-        let cluster = try client(servers.url, commandTimeout: commandTimeout, awaitedReplicas: awaitedReplicas)
+        let cluster = try client(servers.url, configure: configure)
         cluster.start()
         let scene = RedisClusterScene(servers: servers, cluster: cluster)
         do {
@@ -59,16 +68,22 @@ struct RedisClusterScene: Sendable {
         try await servers.remove()
     }
 
+    /// A client whose commands wait for a second, not for five.
+    static func impatient(_ configuration: inout RedisConfiguration) { configuration.commandTimeout = .seconds(1) }
+
+    /// A client that has durable commands confirmed by a replica.
+    static func durable(_ configuration: inout RedisConfiguration) { configuration.replicas = 1 }
+
     /// A client that has not been started.
     static func client(
-        _ url: String, commandTimeout: Duration = .seconds(5), awaitedReplicas: Int = 0
+        _ url: String, configure: (inout RedisConfiguration) -> Void = { _ in }
     ) throws -> RedisClient {
         try RedisClient(
             url: url, eventLoop: MultiThreadedEventLoopGroup.singleton.next(), libraries: [library],
             logger: RedisScene.logger,
             configure: {
-                $0.commandTimeout = commandTimeout
-                $0.replicas = awaitedReplicas
+                $0.commandTimeout = .seconds(5)
+                configure(&$0)
             })
     }
 

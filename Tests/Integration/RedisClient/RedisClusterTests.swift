@@ -113,7 +113,8 @@ import Testing
     }
 
     @Test func passwordAndTLS() async throws {
-        try await RedisClusterScene.run(masters: 1, password: "s3cret/ß", tls: true) { scene in
+        let servers = try await RedisClusterServers(masters: 1, replicas: 0, password: "s3cret/ß", tls: true)
+        try await RedisClusterScene.run(servers) { scene in
             try await scene.cluster.verify()
             let command = RedisCommand("ECHO", "hello").inSlot(5)
             #expect(try await scene.cluster.execute(command).string == "hello")
@@ -137,7 +138,7 @@ import Testing
     }
 
     @Test func aSlotThatNobodyServes() async throws {
-        try await RedisClusterScene.run(slots: 0..<16_000, commandTimeout: .seconds(1)) { scene in
+        try await RedisClusterScene.run(slots: 0..<16_000, configure: RedisClusterScene.impatient) { scene in
             await Self.expectRefusal(scene.servers.url, "no master of the Redis Cluster serves the slots 16000-16383")
             // The others are usable.
             let answer = try await scene.cluster.execute(RedisCommand("ECHO", "x").inSlot(15_999))

@@ -37,9 +37,9 @@ import Testing
         #expect(lost > 0, "otherwise the test would show nothing")
     }
 
-    /// Each master of a cluster waits for its own replicas, and after a failover for those that follow the new master.
-    @Test func ofACluster() async throws {
-        try await RedisClusterScene.run(replicas: 1, awaitedReplicas: 1) { scene in
+    /// Each master of a cluster waits for its own replicas.
+    @Test func eachMasterOfAClusterWaits() async throws {
+        try await RedisClusterScene.run(replicas: 1, configure: RedisClusterScene.durable) { scene in
             let tags = (0..<2).map { RedisClusterScene.tag(ofMaster: $0) }
             func push(_ number: Int, _ tag: String) async -> RedisError.Code? {
                 do throws(RedisError) {
@@ -56,13 +56,19 @@ import Testing
             await scene.servers.servers[3].freeze(false)
             try await waitUntil("the replica") { await push(1, tags[0]).map { "\($0)" } }
             #expect(try await scene.list(tags[0]) == [0, 1])
+        }
+    }
 
+    /// After a failover it is the replicas of the new master that are waited for.
+    @Test func afterAFailoverOfACluster() async throws {
+        try await RedisClusterScene.run(replicas: 1, configure: RedisClusterScene.durable) { scene in
+            let tag = RedisClusterScene.tag(ofMaster: 0)
             let sender = NumberSender(
-                scene.cluster, tag: tags[0] + "load", isFunction: true, isDurable: true, repetition: .seconds(8))
+                scene.cluster, tag: tag, isFunction: true, isDurable: true, repetition: .seconds(8))
             sender.start()
             try await waitUntil("load") { sender.acknowledged > 100 ? nil : "\(sender.acknowledged)" }
             try await scene.servers.servers[0].kill()
-            let slot = Int(RedisClusterScene.slot(of: tags[0]))
+            let slot = Int(RedisClusterScene.slot(of: tag))
             try await waitUntil("a failover", within: .seconds(30)) {
                 try await scene.servers.owner(ofSlot: slot, seenBy: 1) == 3 ? nil : "not yet"
             }
@@ -73,7 +79,7 @@ import Testing
                 sender.acknowledged > before + 100 ? nil : "\(sender.acknowledged)"
             }
             let outcomes = try await sender.finish()
-            let list = try await scene.list(tags[0] + "load")
+            let list = try await scene.list(tag)
             let acknowledged = Set(outcomes.filter { $0.error == nil }.map(\.number))
             #expect(acknowledged.subtracting(list).isEmpty)
             #expect(list.count == Set(list).count)
@@ -83,7 +89,7 @@ import Testing
     }
 
     @Test func withSentinels() async throws {
-        try await RedisSentinelScene.run(awaitedReplicas: 1) { scene in
+        try await RedisSentinelScene.run(configure: RedisClusterScene.durable) { scene in
             scene.client.start()
             let push = RedisCommand.function("push", tag: "{a}", 7).durable
             _ = try await scene.client.execute(push)

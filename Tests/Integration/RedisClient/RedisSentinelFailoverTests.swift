@@ -84,7 +84,7 @@ import Testing
     /// - Returns: how many numbers were acknowledged and lost.
     private func replaceHealthyMaster(_ replicas: Int, _ minReplicas: Int) async throws -> Int {
         var lost = 0
-        try await RedisSentinelScene.run(replicas: replicas, minReplicas: minReplicas) { scene in
+        try await RedisSentinelScene.run(.init(replicas: replicas, minReplicas: minReplicas)) { scene in
             let load = try await Load(scene)
             try await scene.servers.waitForReplicas()
             // The Sentinel that carries it out is not the first of the URL.
@@ -110,7 +110,7 @@ import Testing
 
     @Test(arguments: Failure.allCases)
     func aMasterFails(_ failure: Failure) async throws {
-        try await RedisSentinelScene.run(replicas: 2, minReplicas: 1) { scene in
+        try await RedisSentinelScene.run(.init(replicas: 2, minReplicas: 1)) { scene in
             let load = try await Load(scene)
             let server = scene.servers.servers[0]
             switch failure {
@@ -171,7 +171,7 @@ import Testing
 
     /// All data are lost, and a line says so.
     @Test func aReplicaWithoutDataIsPromoted() async throws {
-        try await RedisSentinelScene.run(isSynced: false) { scene in
+        try await RedisSentinelScene.run(.init(isSynced: false)) { scene in
             try await scene.client.verify()
             #expect(scene.log.all.contains { $0.contains("has never had the master's data") })
             scene.client.start()

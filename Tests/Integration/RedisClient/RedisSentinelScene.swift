@@ -15,17 +15,15 @@ struct RedisSentinelScene: Sendable {
     let failovers: Recording<ContinuousClock.Instant>
 
     /// Runs a test with fresh servers, which are removed afterwards.
+    /// - Parameter configure: changes the client's configuration.
     static func run(
-        replicas: Int = 1, minReplicas: Int = 0, isSynced: Bool = true, password: String? = nil,
-        ownPassword: String? = nil, tls: Bool = false, awaitedReplicas: Int = 0,
-        _ body: (RedisSentinelScene) async throws -> Void
+        _ replication: RedisSentinelServers.Replication = RedisSentinelServers.Replication(),
+        access: RedisSentinelServers.Access = RedisSentinelServers.Access(),
+        configure: (inout RedisConfiguration) -> Void = { _ in }, _ body: (RedisSentinelScene) async throws -> Void
     ) async throws {
-        let servers = try await RedisSentinelServers(
-            replicas: replicas, minReplicas: minReplicas, isSynced: isSynced, password: password,
-            ownPassword: ownPassword,
-            tls: tls)
+        let servers = try await RedisSentinelServers(replication, access: access)
         let (log, failovers) = (Recording<String>(), Recording<ContinuousClock.Instant>())
-        let client = try client(servers.url, awaitedReplicas: awaitedReplicas, log: log, failovers: failovers)
+        let client = try client(servers.url, log: log, failovers: failovers, configure: configure)
         do {
             try await body(RedisSentinelScene(servers: servers, client: client, log: log, failovers: failovers))
         } catch {
@@ -39,15 +37,16 @@ struct RedisSentinelScene: Sendable {
 
     /// A client that has not been started.
     static func client(
-        _ url: String, commandTimeout: Duration = .seconds(5), awaitedReplicas: Int = 0,
-        log: Recording<String> = Recording(), failovers: Recording<ContinuousClock.Instant> = Recording()
+        _ url: String, log: Recording<String> = Recording(),
+        failovers: Recording<ContinuousClock.Instant> = Recording(),
+        configure: (inout RedisConfiguration) -> Void = { _ in }
     ) throws -> RedisClient {
         try RedisClient(
             url: url, eventLoop: MultiThreadedEventLoopGroup.singleton.next(), libraries: [RedisClusterScene.library],
             logger: Logger(label: "test") { _ in LogKeeper(warnings: log, failovers: failovers) },
             configure: {
-                $0.commandTimeout = commandTimeout
-                $0.replicas = awaitedReplicas
+                $0.commandTimeout = .seconds(5)
+                configure(&$0)
             })
     }
 

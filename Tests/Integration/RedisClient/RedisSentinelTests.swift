@@ -6,7 +6,7 @@ import Testing
 /// A real Redis with Sentinel as it is used, and how it is refused.
 @Suite(.serialized) struct RedisSentinelTests {
     @Test func commandsAndTopics() async throws {
-        try await RedisSentinelScene.run(password: "secret", ownPassword: "other", tls: true) { scene in
+        try await RedisSentinelScene.run(access: .init(password: "secret", ownPassword: "other", tls: true)) { scene in
             try await scene.client.verify()
             scene.client.start()
             let flow = EventFlow(scene.client)
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func theSentinelsPassword() async throws {
-        try await RedisSentinelScene.run(password: "secret", ownPassword: "other") { scene in
+        try await RedisSentinelScene.run(access: .init(password: "secret", ownPassword: "other")) { scene in
             let address = "127.0.0.1:\(scene.servers.sentinels[0].port)"
             let without = await Self.refusal("redis+sentinel://:secret@\(address)/main")
             #expect(without?.contains("NOAUTH") == true, "\(without ?? "accepted")")
@@ -67,7 +67,7 @@ import Testing
             let refusal = await Self.refusal(url) ?? "accepted"
             return refusal.contains(text) ? nil : refusal
         }
-        let client = try RedisSentinelScene.client(url, commandTimeout: .seconds(1))
+        let client = try RedisSentinelScene.client(url, configure: RedisClusterScene.impatient)
         client.start()
         let error = await #expect(throws: RedisError.self) { try await client.execute(RedisCommand("ECHO", "x")) }
         #expect(error?.code == .timeout)
@@ -87,7 +87,7 @@ import Testing
     /// What `verify` says, in one line; nil when it accepts the URL.
     private static func refusal(_ url: String) async -> String? {
         do {
-            let client = try RedisSentinelScene.client(url, commandTimeout: .seconds(1))
+            let client = try RedisSentinelScene.client(url, configure: RedisClusterScene.impatient)
             try await client.verify()
             return nil
         } catch {

@@ -92,6 +92,16 @@ import Testing
         #expect(told == ["error 109", "request key", "error 110", "request key", "error 12"])
     }
 
+    /// Each keeps its code; nothing else happens to the call.
+    @Test(arguments: [
+        (1014, "playback_late"), (1016, "capture_late"), (1019, "capture_silent"), (1020, "playback_off_pace"),
+        (1021, "capture_off_pace"),
+    ])
+    func warningsOfDevices(_ code: Int, _ reason: String) async {
+        let told = await told(.warning(MediaError(code: code, reason: reason, message: "m")))
+        #expect(told == ["warning \(code)"])
+    }
+
     @Test func devices() async {
         let told = await told(.deviceFailed(.capture, "x"), .deviceFailed(.playback, "x"))
         #expect(told == ["error 1017", "error 1015"])

@@ -1,5 +1,6 @@
 import Foundation
 import MediaClient
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import AgoraRtcEngineKit
@@ -26,9 +27,38 @@ import Testing
         devices.capture.stop()
     }
 
+    /// What fails once it runs is reported through the device that is opened late.
+    @Test func lateDevicesReportFailures() throws {
+        let (capture, playback, reports) = (FailingCapture(), FailingPlayback(), NIOLockedValueBox<[String]>([]))
+        let late = (LateCapture { capture }, LatePlayback { playback })
+        late.0.reportFailures { text in reports.withLockedValue { $0.append("capture \(text)") } }
+        late.1.reportFailures { text in reports.withLockedValue { $0.append("playback \(text)") } }
+        try late.0.start { _ in }
+        try late.1.start { _ in }
+        capture.report.withLockedValue { $0 }?("x")
+        playback.report.withLockedValue { $0 }?("y")
+        #expect(reports.withLockedValue { $0 } == ["capture x", "playback y"])
+    }
+
     /// Two samples at 48 kHz, mono.
     private static let wav =
         Data("RIFF".utf8) + Data([40, 0, 0, 0]) + Data("WAVEfmt ".utf8)
         + Data([16, 0, 0, 0, 1, 0, 1, 0, 0x80, 0xBB, 0, 0, 0, 0x77, 1, 0, 2, 0, 16, 0]) + Data("data".utf8)
         + Data([4, 0, 0, 0, 1, 0, 2, 0])
+}
+
+private final class FailingCapture: AudioCapture {
+    let report = NIOLockedValueBox<(@Sendable (String) -> Void)?>(nil)
+
+    func start(_ deliver: @escaping @Sendable (UnsafeBufferPointer<Int16>) -> Void) {}
+    func stop() {}
+    func reportFailures(to report: @escaping @Sendable (String) -> Void) { self.report.withLockedValue { $0 = report } }
+}
+
+private final class FailingPlayback: AudioPlayback {
+    let report = NIOLockedValueBox<(@Sendable (String) -> Void)?>(nil)
+
+    func start(_ request: @escaping @Sendable (UnsafeMutableBufferPointer<Int16>) -> Void) {}
+    func stop() {}
+    func reportFailures(to report: @escaping @Sendable (String) -> Void) { self.report.withLockedValue { $0 = report } }
 }

@@ -17,6 +17,9 @@ import Testing
     @Test func warnings() {
         let warnings: [(MediaError, AgoraRtcWarningCode)] = [
             (.noGateway, .warn_LookupChannelTimeout), (.noPath, .warn_OpenChannelTimeout),
+            (.playbackLate, .warn_Adm_RuntimePlayoutWarning), (.captureLate, .warn_Adm_RuntimeRecordingWarning),
+            (.captureSilent, .warn_Adm_RecordAudioSilence), (.playbackOffPace, .warn_Adm_PlaybackMalfunction),
+            (.captureOffPace, .warn_Adm_RecordMalfunction),
         ]
         for (warning, code) in warnings { #expect(warning.code == code.rawValue, "\(warning.reason)") }
     }

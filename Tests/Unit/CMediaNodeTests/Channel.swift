@@ -65,6 +65,21 @@ final class Caller {
     func uids() -> Set<UInt32> { Set(heard().map(\.uid)) }
 }
 
+/// What a participant is like, and how it is connected.
+struct CallerKind {
+    static let engine = CallerKind()
+    static let page = CallerKind(isWeb: true)
+
+    var isWeb = false
+    var isIPv6 = false
+    /// How many others it can hear at a time.
+    var slots: UInt32 = 6
+    /// Whether its packets say which slot they are for by a source of their own.
+    var hasSources = true
+    var hasWrongCertificate = false
+    var suite = Suite.gcm
+}
+
 /// A node on loopback with a scripted clock, which has a turn when the test says so, and its callers.
 final class Channel {
     private(set) var node: OpaquePointer
@@ -144,28 +159,21 @@ final class Channel {
     }
 
     /// Somebody whom the node does not know, or knows without a check.
-    func open(
-        _ id: UInt64, channel: UInt64 = 1, isWeb: Bool = false, isIPv6: Bool = false, slots: UInt32 = 6,
-        hasSources: Bool = true, hasWrongCertificate: Bool = false, suite: Suite = .gcm
-    ) throws -> Caller {
+    func open(_ id: UInt64, _ kind: CallerKind = .engine, channel: UInt64 = 1) throws -> Caller {
         var member = cm_caller_member(
-            id: id, channel: channel, is_web: isWeb, is_ipv6: isIPv6, slots: slots, has_sources: hasSources,
-            has_wrong_certificate: hasWrongCertificate, suite: suite.code)
+            id: id, channel: channel, is_web: kind.isWeb, is_ipv6: kind.isIPv6, slots: kind.slots,
+            has_sources: kind.hasSources, has_wrong_certificate: kind.hasWrongCertificate, suite: kind.suite.code)
         var error: Int32 = 0
         let caller = Caller(id, try #require(cm_caller_join(node, &member, &error), "error \(error)"))
         callers.append(caller)
         return caller
     }
 
-    func join(
-        _ id: UInt64, channel: UInt64 = 1, isWeb: Bool = false, isIPv6: Bool = false, slots: UInt32 = 6,
-        hasSources: Bool = true, suite: Suite = .gcm
-    ) throws -> Caller {
-        let caller = try open(
-            id, channel: channel, isWeb: isWeb, isIPv6: isIPv6, slots: slots, hasSources: hasSources, suite: suite)
+    func join(_ id: UInt64, _ kind: CallerKind = .engine, channel: UInt64 = 1) throws -> Caller {
+        let caller = try open(id, kind, channel: channel)
         caller.check()
         run()
-        if isWeb {
+        if kind.isWeb {
             caller.shake()
             run()
         }

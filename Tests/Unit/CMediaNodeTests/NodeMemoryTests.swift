@@ -17,8 +17,8 @@ import Testing
                 let isWeb = callers.count % 10 == 0
                 callers.append(
                     isTalking
-                        ? try channel.join(next, channel: next / 5, isWeb: isWeb)
-                        : try channel.open(next, channel: next / 5, isWeb: isWeb))
+                        ? try channel.join(next, CallerKind(isWeb: isWeb), channel: next / 5)
+                        : try channel.open(next, CallerKind(isWeb: isWeb), channel: next / 5))
                 next += 1
             }
             for _ in 0..<2 {
@@ -52,7 +52,7 @@ import Testing
             for (isWeb, suite, most) in [(false, Suite.gcm, 64), (true, .gcm, 64), (false, .counter, 84)] {
                 let channel = try Channel()
                 let callers = try (1...30).map {
-                    try channel.join($0, channel: $0 / 8, isWeb: isWeb, suite: suite)
+                    try channel.join($0, CallerKind(isWeb: isWeb, suite: suite), channel: $0 / 8)
                 }
                 // All are heard by seven others, and the connections of DTLS are no longer needed.
                 for _ in 0..<12 {

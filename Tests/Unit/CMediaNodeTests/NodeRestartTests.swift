@@ -15,7 +15,9 @@ import Testing
 
     @Test(arguments: Suite.allCases) func anEngineGoesOnWithNewKeys(_ suite: Suite) throws {
         let channel = try Channel()
-        let (anna, bert) = (try channel.join(1, suite: suite), try channel.join(2, suite: suite))
+        let (anna, bert) = (
+            try channel.join(1, CallerKind(suite: suite)), try channel.join(2, CallerKind(suite: suite))
+        )
         channel.talk(anna, bert)
         #expect(channel.restart(anna) == 0)
         // Before she knows of it, she hears on; nothing of hers is read.
@@ -81,7 +83,7 @@ import Testing
 
     @Test func aPagesCertificateKeepsItsKeys() throws {
         let channel = try Channel()
-        let (page, engine) = (try channel.join(1, isWeb: true), try channel.join(2))
+        let (page, engine) = (try channel.join(1, .page), try channel.join(2))
         channel.talk(page, engine)
         let old = page.counts.mapped
         let check = page.writtenCheck()
@@ -109,7 +111,7 @@ import Testing
 
     @Test func oldAddressesCountUntilANomination() throws {
         let channel = try Channel()
-        let (page, engine) = (try channel.join(1, isWeb: true), try channel.join(2))
+        let (page, engine) = (try channel.join(1, .page), try channel.join(2))
         channel.talk(page, engine, frames: 1)
         #expect(channel.restart(page) == 0)
         page.renew()
@@ -131,7 +133,7 @@ import Testing
 
     @Test(arguments: [true, false]) func anotherCertificateShakesHandsAnew(_ hasSources: Bool) throws {
         let channel = try Channel()
-        let page = try channel.join(1, isWeb: true, hasSources: hasSources)
+        let page = try channel.join(1, CallerKind(isWeb: true, hasSources: hasSources))
         let engine = try channel.join(2)
         channel.talk(page, engine)
         #expect(channel.restart(page, hasNewCertificate: true, ssrc: 77, opus: 100) == 0)
@@ -162,7 +164,7 @@ import Testing
 
     @Test func aRestartMayFollowARestart() throws {
         let channel = try Channel()
-        let (page, engine) = (try channel.join(1, isWeb: true), try channel.join(2))
+        let (page, engine) = (try channel.join(1, .page), try channel.join(2))
         channel.talk(page, engine)
         #expect(channel.restart(page, hasNewCertificate: true) == 0 && channel.restart(engine) == 0)
         let check = engine.writtenCheck()

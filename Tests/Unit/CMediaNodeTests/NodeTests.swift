@@ -8,7 +8,9 @@ import Testing
 @Suite struct NodeTests {
     @Test(arguments: Suite.allCases) func twoEnginesHearEachOther(_ suite: Suite) throws {
         let channel = try Channel()
-        let (anna, bert) = (try channel.join(1, suite: suite), try channel.join(2, suite: suite))
+        let (anna, bert) = (
+            try channel.join(1, CallerKind(suite: suite)), try channel.join(2, CallerKind(suite: suite))
+        )
         channel.talk(anna, bert, frames: 10)
         for (caller, other) in [(anna, bert), (bert, anna)] {
             let heard = caller.heard()
@@ -33,7 +35,7 @@ import Testing
     @Test func aPacketIsSentToManyOfBothFamilies() throws {
         let channel = try Channel(hasIPv6: true)
         let speaker = try channel.join(1)
-        let others = try (2...81).map { try channel.join($0, isIPv6: $0 % 2 == 0) }
+        let others = try (2...81).map { try channel.join($0, CallerKind(isIPv6: $0 % 2 == 0)) }
         speaker.say()
         channel.run()
         #expect(others.allSatisfy { $0.heard().map(\.uid) == [speaker.uid] })
@@ -43,8 +45,8 @@ import Testing
 
     @Test func aPageAndAnEngineHearEachOther() throws {
         let channel = try Channel()
-        let (page, engine) = (try channel.join(1, isWeb: true, hasSources: false), try channel.join(2))
-        let other = try channel.join(3, isWeb: true)
+        let (page, engine) = (try channel.join(1, CallerKind(isWeb: true, hasSources: false)), try channel.join(2))
+        let other = try channel.join(3, .page)
         channel.talk(page, engine, other)
         #expect(page.uids() == [engine.uid, other.uid])
         #expect(engine.uids() == [page.uid, other.uid])
@@ -54,7 +56,7 @@ import Testing
 
     @Test func bothFamiliesHearEachOther() throws {
         let channel = try Channel(hasIPv6: true)
-        let (old, new) = (try channel.join(1), try channel.join(2, isIPv6: true))
+        let (old, new) = (try channel.join(1), try channel.join(2, CallerKind(isIPv6: true)))
         channel.talk(old, new)
         #expect(old.uids() == [new.uid] && new.uids() == [old.uid])
         #expect(new.counts.mapped.is_ipv6 && !old.counts.mapped.is_ipv6)
@@ -99,7 +101,7 @@ import Testing
 
     @Test func quietSpeakersAreHeardWhenThereAreSlotsForAll() throws {
         let channel = try Channel()
-        let listener = try channel.join(1, slots: 2)
+        let listener = try channel.join(1, CallerKind(slots: 2))
         let speakers = try (2...4).map { try channel.join($0) }
         // All three are known as speakers from the first frame on, after which the quiet one has no claim.
         channel.talk([(speakers[0], 30), (speakers[1], 70), (speakers[2], 70)], frames: 1)
@@ -135,7 +137,7 @@ import Testing
     @Test func aMutedSpeakersSlotIsFreeAtOnce() throws {
         let channel = try Channel()
         let (anna, bert) = (try channel.join(1), try channel.join(2))
-        let listener = try channel.join(3, slots: 1)
+        let listener = try channel.join(3, CallerKind(slots: 1))
         channel.talk(anna, bert)
         #expect(listener.uids() == [anna.uid])
         channel.allow(anna, CM_MAY_HEAR)

@@ -9,7 +9,7 @@ import Testing
         let channel = try Channel()
         let (anna, bert) = (try channel.join(1), try channel.join(2))
         anna.say()
-        let stranger = try channel.open(3, isWeb: true)
+        let stranger = try channel.open(3, .page)
         channel.run()
         let before = channel.counts
         // Of somebody whom the node expects, before any check: DTLS, RTP, RTCP.
@@ -116,7 +116,7 @@ import Testing
 
     @Test func packetsThatAreNotAudioAreDropped() throws {
         let channel = try Channel()
-        let (anna, bert) = (try channel.join(1), try channel.join(2, hasSources: false))
+        let (anna, bert) = (try channel.join(1), try channel.join(2, CallerKind(hasSources: false)))
         anna.set(ssrc: anna.ssrc, payloadType: 96)
         anna.say()
         channel.run()
@@ -176,7 +176,7 @@ import Testing
 
     @Test func aPageShakesHandsBeforeNomination() throws {
         let channel = try Channel()
-        let (page, engine) = (try channel.open(1, isWeb: true), try channel.join(2))
+        let (page, engine) = (try channel.open(1, .page), try channel.join(2))
         page.check(isNominating: false)
         channel.run()
         channel.shake(page)
@@ -256,7 +256,7 @@ import Testing
 
     @Test func aWrongCertificateConnectsNobody() throws {
         let channel = try Channel()
-        let page = try channel.open(1, isWeb: true, hasWrongCertificate: true)
+        let page = try channel.open(1, CallerKind(isWeb: true, hasWrongCertificate: true))
         page.check()
         channel.run()
         channel.shake(page)
@@ -269,7 +269,7 @@ import Testing
 
     @Test func handshakesMayFailSoOften() throws {
         let channel = try Channel()
-        let (page, engine) = (try channel.open(1, isWeb: true), try channel.join(2))
+        let (page, engine) = (try channel.open(1, .page), try channel.join(2))
         page.check()
         channel.run()
         // Alerts, which end a handshake that has just begun.
@@ -285,7 +285,7 @@ import Testing
         channel.shake(page)
         channel.run()
         #expect(page.hasKeys, "the last attempt")
-        let other = try channel.open(3, isWeb: true)
+        let other = try channel.open(3, .page)
         other.check()
         channel.run()
         for _ in 0..<10 { other.send(alert) }
@@ -298,7 +298,7 @@ import Testing
 
     @Test func aConnectionOfDTLSIsFreedWithoutAGoodbye() throws {
         let channel = try Channel()
-        let (page, engine) = (try channel.join(1, isWeb: true), try channel.join(2))
+        let (page, engine) = (try channel.join(1, .page), try channel.join(2))
         for _ in 0..<30 {
             page.check()
             engine.check()

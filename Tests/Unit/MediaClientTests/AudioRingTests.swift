@@ -29,6 +29,16 @@ import Testing
         #expect(write([], to: ring) == 0 && read(0, from: ring) == [])
     }
 
+    /// What was offered and asked for tells how fast both sides are, whatever finds room.
+    @Test func bothSidesAreCounted() {
+        let ring = AudioRing(capacity: 8)
+        #expect(write(Array(1...10), to: ring) == 8)
+        #expect(read(5, from: ring).count == 5)
+        #expect(read(7, from: ring).count == 3)
+        #expect(ring.offered == 10)
+        #expect(ring.demand == (largest: 7, asked: 12, missed: 4))
+    }
+
     /// One thread writes and another reads, as fast as they can, in runs of other sizes.
     @Test func twoThreads() async {
         let ring = AudioRing(capacity: 1024)

@@ -124,6 +124,40 @@ import Testing
         #expect(delays[399] <= .milliseconds(60))
     }
 
+    /// Else a slot would take two turns in each mix.
+    @Test func aSlotThatIsNamedTwiceIsPlayedOnce() throws {
+        var incoming = IncomingAudio()
+        try incoming.setSlots([2, 1, 1, 2])
+        let heard = try play(&incoming, frames: 50)
+        #expect(incoming.playout.concealed == 0 && incoming.playout.played >= 45)
+        #expect(AudioLevel.value(of: Array(heard[9600...])) < 20)
+        #expect(incoming.play(now: MediaInstant(microseconds: 1_000_000)).voices.count <= 1)
+    }
+
+    @Test func mutesAreBounded() {
+        var incoming = IncomingAudio()
+        for uid in 0..<UInt32(IncomingAudio.muteBound) { incoming.mute(true, uid: uid) }
+        let further = UInt32(IncomingAudio.muteBound)
+        incoming.mute(true, uid: further)
+        #expect(incoming.isMuted(further - 1) && !incoming.isMuted(further))
+        // Who is played again makes room.
+        incoming.mute(false, uid: 0)
+        incoming.mute(true, uid: further)
+        #expect(!incoming.isMuted(0) && incoming.isMuted(further))
+    }
+
+    /// What was captured while the call had no time is not sent late: of more than 80 ms the last 20 are.
+    @Test(arguments: [(4, 4), (5, 1), (8, 1)])
+    func whatIsCapturedAndNotSentIsBounded(_ captured: Int, _ sent: Int) throws {
+        let device = ScriptedCapture()
+        let audio = try CallAudio(devices: MediaDevices(capture: device), bitRate: 32_000)
+        #expect(audio.start().isEmpty)
+        for index in 0..<captured { device.deliver(frame(index)) }
+        #expect(audio.packets(on: Self.transport).count == sent)
+        #expect(audio.packets(on: Self.transport).isEmpty)
+        audio.stop()
+    }
+
     @Test func nonsenseIsConcealed() throws {
         let decoder = try OpusDecoder()
         for payload in [[UInt8]](arrayLiteral: [], [0xFF], [UInt8](repeating: 0xFF, count: 1275), [3, 0xFF, 0xFF]) {

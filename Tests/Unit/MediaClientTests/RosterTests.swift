@@ -42,6 +42,16 @@ import Testing
         #expect(roster.n == 10)
     }
 
+    @Test func theClientsOwnChangesHaveNumbersToo() {
+        var roster = roster((5, []))
+        #expect(roster.changedItself(n: 11) == .events([]))
+        #expect(roster.changed(RosterMember(uid: 6, flags: []), n: 12) == .events([.userJoined(MediaUser(uid: 6))]))
+        #expect(roster.changedItself(n: 12) == .old)
+        // A change of another user has not come yet, or was lost.
+        #expect(roster.changedItself(n: 14) == .gap([]))
+        #expect(roster.n == 12 && roster.isBehind)
+    }
+
     /// Otherwise who has left while the roster was on its way would be back for good.
     @Test func aCopyThatIsOlderThanWhatWasToldIsBehind() {
         var roster = roster((5, []))

@@ -87,6 +87,21 @@ import Testing
         }
     }
 
+    /// Nothing beyond the file is looked at: where Int has 32 bits, a place after such a chunk would be no number.
+    @Test func aChunkBeyondTheFileIsTheLast() {
+        for chunk in [WAV.chunk("LIST", [1], size: 0xFFFF_FFFF), WAV.chunk("LIST", [1], size: 0x7FFF_FFF0)] {
+            let file = WAV.file(WAV.format(), chunk, WAV.data([1]))
+            var places: [Int] = []
+            #expect(throws: WAVProblem("it has no chunk `data` among the first \(WAVLayout.chunkBound)")) {
+                try WAVLayout(size: file.count) { count, place in
+                    places.append(place)
+                    return Array(file.dropFirst(place).prefix(count))
+                }
+            }
+            #expect(places.allSatisfy { $0 <= file.count })
+        }
+    }
+
     @Test func bounds() {
         let file = WAV.file(WAV.format(), WAV.data([1]))
         #expect(problem(file, size: WAVLayout.sizeBound) == nil)

@@ -66,6 +66,15 @@ final class Samples: Sendable {
     func append(_ more: UnsafeBufferPointer<Int16>) { samples.withLockedValue { $0 += more } }
 }
 
+/// Texts that any thread has told.
+final class Texts: Sendable {
+    private let texts = NIOLockedValueBox<[String]>([])
+
+    var all: [String] { texts.withLockedValue { $0 } }
+
+    func append(_ text: String) { texts.withLockedValue { $0.append(text) } }
+}
+
 /// A WAV file of chunks.
 enum WAV {
     static func word(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }

@@ -11,9 +11,11 @@ import Testing
     private let served = ServedNode()
     private let id = MediaNodeID("node")
 
-    private func mute(_ node: MediaNode, _ pid: String, _ change: MediaMute, gateway: Int = 0) async throws {
+    /// - Returns: the number of the change.
+    @discardableResult
+    private func mute(_ node: MediaNode, _ pid: String, _ change: MediaMute, gateway: Int = 0) async throws -> Int64? {
         let command = MuteMedia(to: id, channel: ServedNode.key, participant: ParticipantID(pid), change: change)
-        try await node.mute(command, asker: ServedNode.gateways[gateway])
+        return try await node.mute(command, asker: ServedNode.gateways[gateway]).n
     }
 
     private func resume(_ node: MediaNode, _ pid: String, _ secret: String, gateway: Int) async throws -> MediaResumed {
@@ -22,12 +24,15 @@ import Testing
     }
 
     private func restart(
-        _ node: MediaNode, _ pid: String, _ secret: String, _ command: String = "c",
-        _ transport: MediaTransportOffer = .engine, gateway: Int = 0
+        _ node: MediaNode, _ command: RestartMedia, _ id: CommandID = CommandID("c"), gateway: Int = 0
     ) async throws -> MediaRestarted {
-        let restart = RestartMedia(
+        try await node.restart(command, id, asker: ServedNode.gateways[gateway])
+    }
+
+    /// The command to restart a participant.
+    private func of(_ pid: String, _ secret: String, _ transport: MediaTransportOffer = .engine) -> RestartMedia {
+        RestartMedia(
             to: id, channel: ServedNode.key, participant: ParticipantID(pid), secret: secret, transport: transport)
-        return try await node.restart(restart, CommandID(command), asker: ServedNode.gateways[gateway])
     }
 
     @Test func aMuteIsToldToTheOthersAndTheLoop() async throws {
@@ -35,11 +40,11 @@ import Testing
         try await node.join("anna", uid: 1)
         try await node.join("bert", uid: 2, gateway: 1)
         _ = served.told()
-        try await mute(node, "anna", MediaMute(audio: true))
+        #expect(try await mute(node, "anna", MediaMute(audio: true)) == 1_000_003)
         #expect(served.told() == ["gateway-2 bert: state 1 1 n1000003"])
         #expect(served.allowed(0) == UInt32(CM_MAY_HEAR))
         // Nothing changes, so nobody is told.
-        try await mute(node, "anna", MediaMute(audio: true))
+        #expect(try await mute(node, "anna", MediaMute(audio: true)) == nil)
         #expect(served.told() == [])
         try await mute(node, "anna", MediaMute(audio: false, video: true, enabled: true))
         #expect(served.told() == ["gateway-2 bert: state 1 6 n1000004"])
@@ -64,7 +69,7 @@ import Testing
         let node = served.node()
         let anna = try await node.join("anna", uid: 0)
         served.pass(.milliseconds(1))
-        try await node.join("bert", uid: 2, flags: .audioMuted)
+        try await node.join("bert", uid: 2) { $0.flags = .audioMuted }
         _ = served.told()
         served.pass(.milliseconds(49))
         let resumed = try await resume(node, "anna", anna.secret, gateway: 1)
@@ -91,7 +96,7 @@ import Testing
         try await node.join("bert", uid: 2)
         _ = served.told()
         let before = try #require(anna.engine)
-        let restarted = try await restart(node, "anna", anna.secret, gateway: 1)
+        let restarted = try await restart(node, of("anna", anna.secret), gateway: 1)
         guard case .engine(let after) = restarted.transport else { return #expect(Bool(false), "no engine") }
         #expect(restarted.keyUID == 1)
         #expect(after.audioSlots == before.audioSlots && after.audioSource == before.audioSource)
@@ -99,9 +104,9 @@ import Testing
         #expect(after.publicKey != before.publicKey)
         #expect(served.restarted.count == 1 && served.told() == [])
         // Delivered again.
-        #expect(try await restart(node, "anna", anna.secret, gateway: 1) == restarted)
+        #expect(try await restart(node, of("anna", anna.secret), gateway: 1) == restarted)
         #expect(served.restarted.count == 1)
-        #expect(try await restart(node, "anna", anna.secret, "d", gateway: 1) != restarted)
+        #expect(try await restart(node, of("anna", anna.secret), CommandID("d"), gateway: 1) != restarted)
         // It is bound to the gateway that asked.
         try await mute(node, "bert", MediaMute(audio: true))
         #expect(served.told() == ["gateway-2 anna: state 2 1 n1000003"])
@@ -109,8 +114,8 @@ import Testing
 
     @Test func aRestartKeepsTheSlotsOfAPage() async throws {
         let node = served.node()
-        let anna = try await node.join("anna", .web(offer: ChromiumOffer.text))
-        let restarted = try await restart(node, "anna", anna.secret, "c", .web(offer: ChromiumOffer.text))
+        let anna = try await node.join("anna") { $0.transport = .web(offer: ChromiumOffer.text) }
+        let restarted = try await restart(node, of("anna", anna.secret, .web(offer: ChromiumOffer.text)))
         guard case .web(let answer) = restarted.transport, let before = anna.page else {
             return #expect(Bool(false), "no page")
         }
@@ -128,15 +133,15 @@ import Testing
     @Test func aRestartOfAnotherKindIsRefused() async throws {
         let node = served.node()
         let anna = try await node.join("anna")
-        let bert = try await node.join("bert", .web(offer: ChromiumOffer.text))
+        let bert = try await node.join("bert") { $0.transport = .web(offer: ChromiumOffer.text) }
         await #expect(throws: MediaRefusal.invalidArguments) {
-            try await restart(node, "anna", anna.secret, "c", .web(offer: ChromiumOffer.text))
+            try await restart(node, of("anna", anna.secret, .web(offer: ChromiumOffer.text)))
         }
-        await #expect(throws: MediaRefusal.invalidArguments) { try await restart(node, "bert", bert.secret) }
+        await #expect(throws: MediaRefusal.invalidArguments) { try await restart(node, of("bert", bert.secret)) }
         await #expect(throws: MediaRefusal.badOffer) {
-            try await restart(node, "bert", bert.secret, "c", .web(offer: "v=0\r\n"))
+            try await restart(node, of("bert", bert.secret, .web(offer: "v=0\r\n")))
         }
-        await #expect(throws: MediaRefusal.unknownParticipant) { try await restart(node, "anna", bert.secret) }
+        await #expect(throws: MediaRefusal.unknownParticipant) { try await restart(node, of("anna", bert.secret)) }
         #expect(served.restarted.isEmpty)
     }
 
@@ -146,12 +151,12 @@ import Testing
         try await node.join("bert", uid: 2)
         _ = served.told()
         served.fail(12)
-        await #expect(throws: MediaRefusal.refused) { try await restart(node, "anna", anna.secret, gateway: 1) }
+        await #expect(throws: MediaRefusal.refused) { try await restart(node, of("anna", anna.secret), gateway: 1) }
         served.fail(0)
         // It is bound to the gateway that had it.
         try await mute(node, "bert", MediaMute(audio: true))
         #expect(served.told() == ["gateway-1 anna: state 2 1 n1000003"])
-        _ = try await restart(node, "anna", anna.secret, gateway: 1)
+        _ = try await restart(node, of("anna", anna.secret), gateway: 1)
         #expect(served.restarted.count == 2)
     }
 
@@ -222,7 +227,7 @@ import Testing
     @Test func statisticsAreOfTheTimeSinceTheLast() async throws {
         let node = served.node()
         try await node.join("anna", uid: 1)
-        try await node.join("bert", uid: 2, flags: .audioMuted)
+        try await node.join("bert", uid: 2) { $0.flags = .audioMuted }
         try await node.join("carl", uid: 3)
         _ = served.told()
         await node.tellStatistics()

@@ -11,7 +11,7 @@ import Testing
 
     @Test func aJoinIsAnsweredWithThePathAndTheRoster() async throws {
         let node = served.node()
-        let joined = try await node.join("anna", uid: 7, flags: .audioMuted)
+        let joined = try await node.join("anna", uid: 7) { $0.flags = .audioMuted }
         #expect(joined.uid == 7 && joined.n == 1_000_001 && joined.epoch == 1)
         #expect(joined.secret.utf8.count == 32)
         #expect(joined.users == [MediaUser(uid: 7, flags: .audioMuted, age: 0)])
@@ -36,7 +36,7 @@ import Testing
         try await node.join("anna", uid: 1)
         try await node.join("bert", uid: 2)
         try await node.join("carl", uid: 3, gateway: 1)
-        try await node.join("dora", uid: 4, gateway: 1, flags: .videoEnabled)
+        try await node.join("dora", uid: 4, gateway: 1) { $0.flags = .videoEnabled }
         let joins = [
             "gateway-1 anna: joined 2 0 n1000002", "gateway-1 anna,bert: joined 3 0 n1000003",
             "gateway-1 anna,bert: joined 4 4 n1000004", "gateway-2 carl: joined 4 4 n1000004",
@@ -96,7 +96,7 @@ import Testing
         #expect(served.opened[2].replaced == served.opened[0].settings.id)
         #expect(await node.refusalOfLeaving("anna") == .unknownParticipant)
         // The same call goes on without an event, but the participant before is over.
-        try await node.join("third", uid: 1, call: "call of again")
+        try await node.join("third", uid: 1) { $0.call = "call of again" }
         #expect(served.told() == ["gateway-2 again last: gone replaced"])
         #expect(await node.participants.count == 2)
     }
@@ -139,7 +139,7 @@ import Testing
             (.engine(publicKey: Base64.text([UInt8](repeating: 0, count: 32)), codecs: ["opus"]), .invalidArguments),
             (.engine(publicKey: "", codecs: ["PCMU"]), .unsupportedMedia),
         ] {
-            #expect(await node.refusal("pid of \(refusal) \(offer)", uid: 1, offer) == refusal)
+            #expect(await node.refusal("pid of \(refusal) \(offer)", uid: 1) { $0.transport = offer } == refusal)
         }
         #expect(served.opened.isEmpty)
         #expect(await node.channels.isEmpty)

@@ -18,7 +18,9 @@ import Testing
             var pair = cm_key_pair()
             try #require(cm_key_pair_make(&pair))
             let key = Base64.text(withUnsafeBytes(of: pair.public_key) { Array($0) })
-            joined = try await node.join(pid, uid: uid, .engine(publicKey: key, codecs: ["opus"]))
+            joined = try await node.join(pid, uid: uid) {
+                $0.transport = .engine(publicKey: key, codecs: ["opus"])
+            }
             let engine = try #require(joined.engine)
             let peer = try #require(Base64.bytes(Substring(engine.publicKey)))
             var settings = cm_caller_settings()

@@ -131,17 +131,17 @@ extension MediaChannelName {
 }
 
 extension MediaNode {
-    /// An engine joins.
+    /// An engine joins, unless the command is changed.
     @discardableResult
     func join(
-        _ pid: String, uid: UInt32 = 0, call: String? = nil, gateway: Int = 0, flags: MediaFlags = [],
-        channel: MediaChannelKey = ServedNode.key, _ transport: MediaTransportOffer = .engine
+        _ pid: String, uid: UInt32 = 0, gateway: Int = 0, channel: MediaChannelKey = ServedNode.key,
+        _ change: @Sendable (inout JoinMedia) -> Void = { _ in }
     ) async throws(MediaRefusal) -> MediaJoined {
-        try await join(
-            JoinMedia(
-                to: MediaNodeID("node"), channel: channel, participant: ParticipantID(pid), uid: uid,
-                call: call ?? "call of \(pid)", flags: flags, transport: transport),
-            asker: ServedNode.gateways[gateway])
+        var command = JoinMedia(
+            to: MediaNodeID("node"), channel: channel, participant: ParticipantID(pid), uid: uid,
+            call: "call of \(pid)", transport: .engine)
+        change(&command)
+        return try await join(command, asker: ServedNode.gateways[gateway])
     }
 
     @discardableResult
@@ -154,10 +154,10 @@ extension MediaNode {
     /// Why a join is refused; nil when it is not.
     func refusal(
         _ pid: String, uid: UInt32 = 0, channel: MediaChannelKey = ServedNode.key,
-        _ transport: MediaTransportOffer = .engine
+        _ change: @Sendable (inout JoinMedia) -> Void = { _ in }
     ) async -> MediaRefusal? {
         do throws(MediaRefusal) {
-            try await join(pid, uid: uid, channel: channel, transport)
+            try await join(pid, uid: uid, channel: channel, change)
             return nil
         } catch {
             return error

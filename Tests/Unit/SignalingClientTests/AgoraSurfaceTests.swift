@@ -45,6 +45,11 @@ private final class Screen {
         agoraAPI.onChannelAttrUpdated = { (id: String?, name: String?, value: String?, type: String?) -> Void in
             _ = type
         }
+        listenToInvitations()
+        listenToMessages()
+    }
+
+    private func listenToInvitations() {
         agoraAPI.onInviteReceived = { [weak self] (id: String?, account: String?, uid: UInt32, extra: String?) in
             self?.agoraAPI.channelInviteAccept(id, account: account, uid: uid, extra: extra)
         }
@@ -64,7 +69,6 @@ private final class Screen {
             (id: String?, account: String?, uid: UInt32, type: String?, data: String?, extra: String?) -> Void in
             _ = type
         }
-        listenToMessages()
     }
 
     private func listenToMessages() {

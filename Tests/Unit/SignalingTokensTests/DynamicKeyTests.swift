@@ -26,17 +26,22 @@ import Testing
     private static func text(
         _ key: DynamicKey, _ service: DynamicKey.Service = .call, certificate: String = certificate
     ) throws -> String {
-        try key.text(for: DynamicKey.Grant(service, channel: channel, uid: uid), certificate: certificate)
+        try key.text(for: grant(service), certificate: certificate)
     }
 
     private func check(
-        _ text: String, service: DynamicKey.Service = .call, app: String = Self.app, channel: String = Self.channel,
-        uid: UInt32 = Self.uid, certificate: String = Self.certificate, isFresh: Bool = true,
-        now: Int64 = 1_446_455_470
+        _ text: String, for grant: DynamicKey.Grant = Self.grant(), of issuer: DynamicKey.Issuer = Self.issuer(),
+        isFresh: Bool = true, now: Int64 = 1_446_455_470
     ) throws(DynamicKeyError) -> DynamicKey {
-        try DynamicKey.check(
-            text, for: DynamicKey.Grant(service, channel: channel, uid: uid), app: app, certificate: certificate,
-            isFresh: isFresh, now: now)
+        try DynamicKey.check(text, for: grant, of: issuer, isFresh: isFresh, now: now)
+    }
+
+    private static func grant(
+        _ service: DynamicKey.Service = .call, channel: String = channel, uid: UInt32 = uid
+    ) -> DynamicKey.Grant { DynamicKey.Grant(service, channel: channel, uid: uid) }
+
+    private static func issuer(app: String = app, certificate: String = certificate) -> DynamicKey.Issuer {
+        DynamicKey.Issuer(app: app, certificate: certificate)
     }
 
     private func failure(_ act: () throws -> DynamicKey) -> DynamicKeyError? {
@@ -70,7 +75,9 @@ import Testing
         #expect(try check(Self.call005) == Self.key(.v005))
         #expect(
             try check(
-                Self.call005, app: "970CA35de60c44645bbae8a215061b33", certificate: "5CFd2fd1755d40ecb72977518be15d3b")
+                Self.call005,
+                of: Self.issuer(
+                    app: "970CA35de60c44645bbae8a215061b33", certificate: "5CFd2fd1755d40ecb72977518be15d3b"))
                 == Self.key(.v005))
     }
 
@@ -79,14 +86,14 @@ import Testing
         for made in DynamicKey.Service.allCases {
             let text = try Self.text(Self.key(version), made)
             for asked in DynamicKey.Service.allCases {
-                #expect(failure { try check(text, service: asked) } == (made == asked ? nil : .wrong))
+                #expect(failure { try check(text, for: Self.grant(asked)) } == (made == asked ? nil : .wrong))
             }
         }
     }
 
     @Test func version003IsForCallsOnly() {
         for service in [DynamicKey.Service.recording, .sharing] {
-            #expect(failure { try check(Self.call003, service: service) } == .wrong)
+            #expect(failure { try check(Self.call003, for: Self.grant(service)) } == .wrong)
             #expect { try Self.text(Self.key(.v003), service) } throws: {
                 ($0 as? SignalingError)?.reason == .invalidKeyParts
             }
@@ -95,13 +102,13 @@ import Testing
 
     @Test(arguments: [call, call003, call005])
     func aKeyIsForOneAppChannelUserAndCertificate(_ text: String) {
-        #expect(failure { try check(text, app: "970ca35de60c44645bbae8a215061b34") } == .wrong)
-        #expect(failure { try check(text, app: "other") } == .wrong)
-        #expect(failure { try check(text, channel: "other") } == .wrong)
-        #expect(failure { try check(text, uid: 1) } == .wrong)
-        #expect(failure { try check(text, certificate: "other") } == .wrong)
-        #expect(
-            failure { try check(text, certificate: String(Self.certificate.reversed())) } == .wrong)
+        #expect(failure { try check(text, of: Self.issuer(app: "970ca35de60c44645bbae8a215061b34")) } == .wrong)
+        #expect(failure { try check(text, of: Self.issuer(app: "other")) } == .wrong)
+        #expect(failure { try check(text, for: Self.grant(channel: "other")) } == .wrong)
+        #expect(failure { try check(text, for: Self.grant(uid: 1)) } == .wrong)
+        #expect(failure { try check(text, of: Self.issuer(certificate: "other")) } == .wrong)
+        let reversed = String(Self.certificate.reversed())
+        #expect(failure { try check(text, of: Self.issuer(certificate: reversed)) } == .wrong)
     }
 
     @Test(arguments: DynamicKey.Version.allCases)
@@ -116,7 +123,7 @@ import Testing
         #expect(failure { try check(lasting, isFresh: false, now: 1301) } == nil)
         #expect(failure { try check(ending, isFresh: false, now: 1_446_455_471) } == .expired)
         // For a key that is both wrong and over, the forgery is reported.
-        #expect(failure { try check(ending, uid: 1, now: 1_446_455_471) } == .wrong)
+        #expect(failure { try check(ending, for: Self.grant(uid: 1), now: 1_446_455_471) } == .wrong)
     }
 
     @Test(arguments: [call, call003, call005])
@@ -168,9 +175,7 @@ import Testing
 
     @Test func anAppMayLetUsersInWithoutAKey() throws {
         func admit(_ text: String?, isRequired: Bool) throws(DynamicKeyError) -> Int64 {
-            try DynamicKey.admit(
-                text, for: DynamicKey.Grant(.call, channel: Self.channel, uid: Self.uid), app: Self.app,
-                certificate: Self.certificate, isRequired: isRequired, now: 1_446_455_470)
+            try DynamicKey.admit(text, for: Self.grant(), of: Self.issuer(), isRequired: isRequired, now: 1_446_455_470)
         }
         for none in [nil, "", Self.app] {
             #expect(try admit(none, isRequired: false) == 0)

@@ -23,7 +23,8 @@ import WebhookClient
         let url = try #require(WebhookURL("http://127.0.0.1:\(port)/"))
         let transport = WebhookTransport()
         let result = await transport.post(
-            "{}", to: url, signature: "t=1,v1=0", allowed: allowed, within: time, answerBytes: Self.bound)
+            WebhookTransport.Message("{}", signature: "t=1,v1=0"),
+            to: WebhookTransport.Destination(url, allowed: allowed), within: time, answerBytes: Self.bound)
         await transport.close()
         try await listening.close()
         return result

@@ -7,6 +7,7 @@ package import RedisClient
 internal import ServiceKit
 package import SignalingProtocol
 internal import SignalingWire
+internal import Synchronization
 
 /// One event loop of the gateway as the server API uses it: the commands that clients' connections send, over the same
 /// connections to Redis, and in the same batches as their messages.
@@ -135,4 +136,18 @@ enum MessageAccepted: Equatable, Sendable {
     case user(version: Int64)
     /// Published under this id; 0 when the channel has no members.
     case channel(id: Int64)
+}
+
+/// The gateway's event loops, used in turn.
+final class APIShards: Sendable {
+    private let shards: [APIShard]
+    private let turn = Atomic<Int>(0)
+
+    /// - Parameter shards: at least one.
+    init(_ shards: [APIShard]) { self.shards = shards }
+
+    func next() -> APIShard {
+        let turn = turn.wrappingAdd(1, ordering: .relaxed).newValue
+        return shards[Int(turn.magnitude % UInt(shards.count))]
+    }
 }

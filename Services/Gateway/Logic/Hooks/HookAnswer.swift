@@ -23,12 +23,12 @@ package enum HookFailure: String, Error, Sendable, CaseIterable {
     case busy
     /// Not asked: too many questions of the client's address were under way.
     case share
-    /// Not asked: too many questions in a row had failed.
+    /// Not asked: too many questions in a row had failed, so that the breaker was open.
     case open
 
-    /// Whether what is asked about goes on without an answer. A client whose address exceeds its share is refused
-    /// always: otherwise it would get its messages past the server by sending many at once.
-    package func goesOn(with hook: BeforeHook) -> Bool {
+    /// Whether what is asked about is allowed for want of an answer. A client whose address exceeds its share is always
+    /// refused: otherwise it would get its messages past the server by sending many at once.
+    package func failsOpen(with hook: BeforeHook) -> Bool {
         switch self {
         case .share: false
         case .busy: hook.failsOpen && !hook.refusesBusy
@@ -67,24 +67,24 @@ package enum HookAnswer: Equatable, Sendable {
 
 /// What an answer, or the lack of one, means for what was asked about.
 package enum HookVerdict: Equatable, Sendable {
-    /// It goes on.
-    case goesOn
-    /// The message goes on with this text.
-    case goesOnWith(String)
+    /// It may happen.
+    case allowed
+    /// The message may be sent, with this text.
+    case rewritten(as: String)
     /// It is refused.
     case refused(SignalingError)
 
-    /// - Parameter failsOpen: whether it goes on when there is no valid answer.
+    /// - Parameter failsOpen: whether it is allowed when there is no valid answer.
     package init(_ result: Result<HookAnswer, HookFailure>, at point: HookPoint, failsOpen: Bool) {
         switch result {
-        case .success(.allow): self = .goesOn
-        case .success(.rewrite(let text)): self = .goesOnWith(text)
+        case .success(.allow): self = .allowed
+        case .success(.rewrite(let text)): self = .rewritten(as: text)
         case .success(.deny):
             self = .refused(SignalingError(point.refusalCode, .denied, "the app's server does not allow it"))
         case .failure:
             self =
                 failsOpen
-                ? .goesOn
+                ? .allowed
                 : .refused(
                     SignalingError(point.refusalCode, .unavailable, "the app's server gave no answer; try again"))
         }

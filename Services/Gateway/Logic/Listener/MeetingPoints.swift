@@ -1,4 +1,4 @@
-import ClusterState
+package import ClusterState
 package import SignalingProtocol
 
 /// Picks the gateways that clients of one channel or app are sent to by discovery, so that they meet on few gateways:
@@ -23,7 +23,7 @@ package struct MeetingPoints<Address: Hashable & Sendable>: Sendable {
         var named = 0
         /// Random, so that the fractions of many processes add up. Each process may send a shard its share of the
         /// remaining clients, which is often less than one.
-        let luck = Double.random(in: 0..<1)
+        let roundingOffset = Double.random(in: 0..<1)
         var freshUntil: ContinuousClock.Instant
     }
 
@@ -103,7 +103,8 @@ package struct MeetingPoints<Address: Hashable & Sendable>: Sendable {
             guard let point = known[id], let shard = point.shard,
                 !chosen.contains(where: { $0.address == shard.address }),
                 bound.admits(
-                    connections: shard.connections, named: Double(point.named) + point.luck, processes: processes)
+                    connections: shard.connections, named: Double(point.named) + point.roundingOffset,
+                    processes: processes)
             else { continue }
             chosen.append((id, shard.address))
         }
@@ -138,4 +139,11 @@ package struct GatheringBound: Sendable {
     package func admits(connections: Int, named: Double, processes: Int) -> Bool {
         named < Double(limit - connections) / Double(processes)
     }
+}
+
+/// The order in which a channel or an app prefers gateways.
+package typealias GatewayRanking = RendezvousRanking<GatewayID>
+
+extension GatewayRanking {
+    package init(_ ids: some Sequence<GatewayID>) { self.init(ids, name: \.rawValue) }
 }

@@ -15,10 +15,10 @@ package enum MediaAdmission {
         // Without a certificate there is nothing to check a key with.
         if settings.certificate.isEmpty, !settings.tokenRequired { return 0 }
         let grant = DynamicKey.Grant(.call, channel: channel.name.rawValue, uid: uid)
+        let issuer = DynamicKey.Issuer(app: channel.app.rawValue, certificate: settings.certificate)
         do throws(DynamicKeyError) {
             return try DynamicKey.admit(
-                key, for: grant, app: channel.app.rawValue, certificate: settings.certificate,
-                isRequired: settings.tokenRequired, now: now)
+                key, for: grant, of: issuer, isRequired: settings.tokenRequired, now: now)
         } catch {
             throw MediaRefusal(error)
         }

@@ -17,7 +17,7 @@ package struct FramePace: Sendable {
     package static let pause = Duration.milliseconds(500)
 
     private var bucket = TokenBucket(perSecond: freshPerSecond, burst: freshBurst)
-    /// Whether frames must wait, until ``goesOn(now:)``.
+    /// Whether frames must wait, until ``allowsFrame(now:)``.
     package private(set) var isSpent = false
 
     /// The pace of a new connection.
@@ -43,7 +43,7 @@ package struct FramePace: Sendable {
     }
 
     /// Whether the next frame may be handled.
-    package mutating func goesOn(now: LocalTime) -> Bool {
+    package mutating func allowsFrame(now: LocalTime) -> Bool {
         isSpent = !bucket.has(now: now)
         return !isSpent
     }

@@ -16,23 +16,23 @@ final class HookDesk {
 
     private final class Hook {
         let settings: BeforeHook
-        var gate: HookGate
+        var breaker: HookBreaker
         var shares: HookShares
 
         init(_ settings: BeforeHook) {
             self.settings = settings
-            gate = HookGate(bound: settings.requests)
+            breaker = HookBreaker(bound: settings.requests)
             shares = HookShares(of: settings.requests)
         }
 
         /// Counts a question that is about to be asked.
-        /// - Returns: whether it is a trial.
+        /// - Returns: whether it is a probe.
         /// - Throws: why it is not to be asked.
         func begin(_ client: Client) throws(HookFailure) -> Bool {
             guard shares.hasRoom(for: client.key) else { throw .share }
-            let isTrial = try gate.ask(now: .now)
+            let isProbe = try breaker.ask(now: .now)
             shares.asked(client.key)
-            return isTrial
+            return isProbe
         }
     }
 
@@ -57,8 +57,8 @@ final class HookDesk {
         self.logger = logger
     }
 
-    /// The number of apps whose servers are left alone.
-    var openCount: Int { hooks.isEmpty ? 0 : hooks.values.count { $0.gate.isOpen } }
+    /// The number of apps whose breakers are open.
+    var openCount: Int { hooks.isEmpty ? 0 : hooks.values.count { $0.breaker.isOpen } }
 
     /// What an app's server is asked about, as far as the shard knows.
     func points(of app: AppID) -> HookPoints { hooks[app]?.settings.points ?? HookPoints() }
@@ -78,7 +78,7 @@ final class HookDesk {
     /// Forgets the hooks of other apps, unless their servers are being asked.
     func forget(except apps: Set<AppID>) {
         if hooks.isEmpty { return }
-        hooks = hooks.filter { apps.contains($0.key) || $0.value.gate.underWay > 0 }
+        hooks = hooks.filter { apps.contains($0.key) || $0.value.breaker.underWay > 0 }
     }
 
     /// Asks an app's server.
@@ -91,20 +91,20 @@ final class HookDesk {
         _ callback: @escaping (HookVerdict) -> Void
     ) {
         // Nothing else is asked about.
-        guard let point = question.point else { return callback(.goesOn) }
+        guard let point = question.point else { return callback(.allowed) }
         guard let hook = hooks[question.app] else {
             // Sessions are told at once when a hook is removed, and do not ask then.
             logger.error("a session asks about a hook that is not known", metadata: ["app": "\(question.app)"])
             return callback(HookVerdict(.failure(.broken), at: point, failsOpen: false))
         }
         let settings = hook.settings
-        let isTrial: Bool
+        let isProbe: Bool
         do throws(HookFailure) {
             guard underWay < Self.bound else { throw .busy }
-            isTrial = try hook.begin(client)
+            isProbe = try hook.begin(client)
         } catch {
             GatewayMetrics.shared.hookFailures.increment(error)
-            return callback(HookVerdict(.failure(error), at: point, failsOpen: error.goesOn(with: settings)))
+            return callback(HookVerdict(.failure(error), at: point, failsOpen: error.failsOpen(with: settings)))
         }
         underWay += 1
         let start = LocalTime.now
@@ -117,12 +117,12 @@ final class HookDesk {
             GatewayMetrics.shared.hookDuration.record(since: start)
             let answer = Self.answer(result, at: point)
             count(answer)
-            let wasOpen = hook.gate.isOpen
+            let wasOpen = hook.breaker.isOpen
             // A server that had less than its deadline is not to blame.
-            let isExcused = rest < deadline && !isTrial && answer == .failure(.timeout)
-            let outcome: HookGate.Outcome = Self.isAlive(result) ? .reached : isExcused ? .unknown : .failed
-            hook.gate.answered(outcome, isTrial: isTrial, now: .now)
-            if wasOpen != hook.gate.isOpen { tell(question.app, answer, isOpen: hook.gate.isOpen) }
+            let isExcused = rest < deadline && !isProbe && answer == .failure(.timeout)
+            let outcome: HookBreaker.Outcome = Self.isAlive(result) ? .reached : isExcused ? .unknown : .failed
+            hook.breaker.answered(outcome, isProbe: isProbe, now: .now)
+            if wasOpen != hook.breaker.isOpen { tell(question.app, answer, isOpen: hook.breaker.isOpen) }
             callback(HookVerdict(answer, at: point, failsOpen: settings.failsOpen))
         }
     }
@@ -132,11 +132,11 @@ final class HookDesk {
     ) -> EventLoopPromise<WebhookAnswer> {
         let promise = eventLoop.makePromise(of: WebhookAnswer.self)
         let body = question.body(address: address)
-        let signature = WebhookSignature.header(of: body, secret: settings.secret, time: WallClock.seconds)
+        let message = WebhookTransport.Message(
+            body, signature: WebhookSignature.header(of: body, secret: settings.secret, time: WallClock.seconds))
+        let server = WebhookTransport.Destination(settings.url, allowed: settings.allowed)
         Task { [transport] in
-            let answer = await transport.post(
-                body, to: settings.url, signature: signature, allowed: settings.allowed, within: time,
-                answerBytes: HookAnswer.bytes)
+            let answer = await transport.post(message, to: server, within: time, answerBytes: HookAnswer.bytes)
             promise.completeWith(answer.mapError { $0 as any Error })
         }
         return promise
@@ -182,7 +182,7 @@ final class HookDesk {
         }
         logger.warning(
             "an app's server does not answer hooks; it is left alone for a while",
-            metadata: ["app": "\(app)", "cause": "\(cause.rawValue)", "failures": "\(HookGate.failuresBound)"])
+            metadata: ["app": "\(app)", "cause": "\(cause.rawValue)", "failures": "\(HookBreaker.failuresBound)"])
     }
 }
 

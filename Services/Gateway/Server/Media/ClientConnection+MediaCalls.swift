@@ -69,8 +69,8 @@ extension ClientConnection {
         case .mute(let name, let participant, let change):
             ask(about: participant, in: name, ticket, GatewayMetrics.shared.calls.mediaMute, on: shard) {
                 MuteMedia(to: $0.node, channel: ticket.channel(name), participant: participant, change: change)
-            } answer: { _ in
-                ServerFrame.mediaMuted(id: ticket.id)
+            } answer: {
+                ServerFrame.mediaMuted(id: ticket.id, $0)
             }
         case .leave(let name, let participant):
             ask(about: participant, in: name, ticket, GatewayMetrics.shared.calls.mediaLeave, on: shard) {

@@ -262,7 +262,7 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
     private func handleHeld(on shard: isolated GatewayShard) {
         guard !isClosed, let bytes = held else { return }
         lastRead = .now
-        guard pause == nil, pace.goesOn(now: lastRead) else { return handleHeldLater(on: shard) }
+        guard pause == nil, pace.allowsFrame(now: lastRead) else { return handleHeldLater(on: shard) }
         let position = handleFrames(of: bytes.span.bytes, on: shard)
         guard !isClosed else { return }
         guard pace.isSpent else {

@@ -72,40 +72,38 @@ package struct MediaRoster: Sendable {
 
     /// Lets a participant in.
     /// - Parameters:
-    ///   - uid: 0 for a free one.
+    ///   - wanted: as the participant asks to be; the uid is 0 for a free one.
     ///   - random: chooses the free one.
     /// - Returns: without an event when the same call goes on.
     package mutating func join(
-        uid wanted: UInt32, pid: ParticipantID, call: String, flags: MediaFlags, now: Int64,
-        random: () -> UInt32 = { UInt32.random(in: 1...UInt32.max) }
+        _ wanted: Member, random: () -> UInt32 = { UInt32.random(in: 1...UInt32.max) }
     ) throws(MediaRefusal) -> Joined {
-        guard uids[pid] == nil else { throw .refused }
-        var uid = wanted
-        while uid == 0 || wanted == 0 && members[uid] != nil {
+        guard uids[wanted.pid] == nil else { throw .refused }
+        var member = wanted
+        while member.uid == 0 || wanted.uid == 0 && members[member.uid] != nil {
             // Of four billion, few are taken.
             guard members.count < bounds.participants else { throw .channelFull }
-            uid = random()
+            member.uid = random()
         }
-        guard let before = members[uid] else {
+        guard let before = members[member.uid] else {
             guard members.count < bounds.participants else { throw .channelFull }
-            try checkVideo(flags, instead: [])
-            return Joined(uid: uid, events: [enter(uid, pid, call, flags, now)])
+            try checkVideo(member.flags, instead: [])
+            return Joined(uid: member.uid, events: [enter(member)])
         }
-        try checkVideo(flags, instead: before.flags)
+        try checkVideo(member.flags, instead: before.flags)
         uids[before.pid] = nil
         let replaced = before.flags.contains(.absent) ? nil : before.pid
-        guard before.call == call else {
-            members[uid] = nil
-            let left = MediaEvent.left(uid: uid, reason: .replaced, n: next())
-            return Joined(uid: uid, replaced: replaced, events: [left, enter(uid, pid, call, flags, now)])
+        guard before.call == member.call else {
+            members[member.uid] = nil
+            let left = MediaEvent.left(uid: member.uid, reason: .replaced, n: next())
+            return Joined(uid: member.uid, replaced: replaced, events: [left, enter(member)])
         }
-        var member = before
-        member.pid = pid
-        member.flags = flags
+        member.joined = before.joined
         insert(member)
-        let changed = flags != before.flags.subtracting(.absent)
+        let changed = member.flags != before.flags.subtracting(.absent)
         return Joined(
-            uid: uid, replaced: replaced, events: changed ? [.state(uid: uid, flags: flags, n: next())] : [])
+            uid: member.uid, replaced: replaced,
+            events: changed ? [.state(uid: member.uid, flags: member.flags, n: next())] : [])
     }
 
     /// - Returns: nil for a participant that has left already.
@@ -156,12 +154,11 @@ package struct MediaRoster: Sendable {
         uids[member.pid] = member.uid
     }
 
-    private mutating func enter(
-        _ uid: UInt32, _ pid: ParticipantID, _ call: String, _ flags: MediaFlags, _ now: Int64
-    ) -> MediaEvent {
-        let flags = flags.subtracting(.absent)
-        insert(Member(uid: uid, pid: pid, call: call, flags: flags, joined: now))
-        return .joined(uid: uid, flags: flags, n: next())
+    private mutating func enter(_ wanted: Member) -> MediaEvent {
+        var member = wanted
+        member.flags.remove(.absent)
+        insert(member)
+        return .joined(uid: member.uid, flags: member.flags, n: next())
     }
 
     /// Another publisher of video must fit.

@@ -5,16 +5,18 @@ internal import SignalingTokens
 /// Calls about a participant.
 extension MediaNode {
     /// Changes what a participant sends, and tells the others.
-    func mute(_ command: MuteMedia, asker: AskerID) async throws(MediaRefusal) {
+    func mute(_ command: MuteMedia, asker: AskerID) async throws(MediaRefusal) -> MediaMuted {
         let (pid, change) = (command.participant, command.change)
         let participant = try own(pid, in: command.channel, asker)
         guard var channel = channels[command.channel] else { throw .unknownParticipant }
         let event = try channel.roster.mute(
             pid: pid, audio: change.audio, video: change.video, enabled: change.enabled)
-        guard let event else { return }
+        guard let event else { return MediaMuted(n: nil) }
         keep(channel, command.channel)
         tell([event], in: command.channel, but: pid)
+        let n = channel.roster.n
         await surroundings.paths.allow(participant.id, allowed(pid))
+        return MediaMuted(n: n)
     }
 
     /// Binds a participant to the gateway that asks.

@@ -70,7 +70,8 @@ extension MediaNode {
             channels[key] ?? MediaChannel(id: nextID(), roster: MediaRoster(bounds: rosterBounds, clock: clock))
         let now = milliseconds
         let joined = try channel.roster.join(
-            uid: command.uid, pid: pid, call: command.call, flags: command.flags.subtracting(.absent), now: now)
+            MediaRoster.Member(
+                uid: command.uid, pid: pid, call: command.call, flags: command.flags.subtracting(.absent), joined: now))
         keep(channel, key)
         var replaced: UInt64?
         if let old = joined.replaced, let participant = forget(old) {

@@ -100,7 +100,8 @@ struct LostGateways: Sendable {
             to: known.map { known in
                 let id = CommandID(known.route.session.rawValue).derived("lost-\(lease.now)")
                 return PresenceFunctions.detach(
-                    known.route, from: gateway, lostSince: (lease.abandonedAt, foundAt: lease.now), id, deadline: nil)
+                    known.route, from: gateway, .gatewayLost(since: lease.abandonedAt, foundAt: lease.now),
+                    CommandContext(id: id))
             })
         var commands: [RedisCommand] = []
         var kept: Set<FoundRoute> = []

@@ -123,16 +123,26 @@ struct PresenceFunctions: Sendable {
         var since: RedisTime
     }
 
-    /// - Parameter loss: when the gateway was lost, and when that was found; nil when the gateway
-    ///   itself reports the lost connection.
+    /// Why a session is detached.
+    enum DetachCause {
+        /// Its gateway reports that the connection was lost, with its claim on the session as far as it knows it.
+        case connectionLost(claim: Int64?)
+        /// Its gateway was lost.
+        case gatewayLost(since: RedisTime, foundAt: RedisTime)
+    }
+
     static func detach(
-        _ route: SessionRoute, from gateway: GatewayID, claim: Int64? = nil,
-        lostSince loss: (RedisTime, foundAt: RedisTime)? = nil, _ id: CommandID, deadline: RedisTime?
+        _ route: SessionRoute, from gateway: GatewayID, _ cause: DetachCause, _ context: CommandContext
     ) -> RedisCommand {
-        .function(
-            "session_detach", tag: KeySpace.tag(route.user), .string(id.rawValue), .deadline(deadline),
-            .string(gateway.rawValue), .string(route.session.rawValue), .int64(loss?.0.milliseconds ?? 0),
-            .int64(loss?.foundAt.milliseconds ?? 0), .int64(claim ?? 0))
+        let (lostSince, foundAt, claim): (Int64, Int64, Int64) =
+            switch cause {
+            case .connectionLost(let claim): (0, 0, claim ?? 0)
+            case .gatewayLost(let since, let foundAt): (since.milliseconds, foundAt.milliseconds, 0)
+            }
+        return .function(
+            "session_detach", tag: KeySpace.tag(route.user), .string(context.id.rawValue), .deadline(context.deadline),
+            .string(gateway.rawValue), .string(route.session.rawValue), .int64(lostSince), .int64(foundAt),
+            .int64(claim))
     }
 
     /// The result of a detach.
@@ -145,7 +155,7 @@ struct PresenceFunctions: Sendable {
         case absent
     }
 
-    /// Parses the reply to ``detach(_:from:claim:lostSince:_:deadline:)``.
+    /// Parses the reply to ``detach(_:from:_:_:)``.
     static func detached(_ reply: RedisValue) throws(SignalingError) -> Detachment {
         var parts = try FunctionReply(reply)
         if parts.isEmpty { return .absent }

@@ -148,7 +148,7 @@ struct SessionHandler: Sendable {
         let route = SessionRoute(user: command.user, session: command.session)
         let reply = try await functions.redis.answer(
             to: PresenceFunctions.detach(
-                route, from: command.gateway, claim: command.claim, context.id, deadline: context.deadline))
+                route, from: command.gateway, .connectionLost(claim: command.claim), context))
         switch try PresenceFunctions.detached(reply) {
         case .detached(let detached):
             _ = try await functions.redis.answers(to: commands(after: detached, route, on: command.gateway))

@@ -142,6 +142,12 @@ extension MediaMute: FieldRecord {
     }
 }
 
+extension MediaMuted: FieldRecord {
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(n: try fields.optional("n", \.n))
+    }
+}
+
 extension ResumeMedia: WireCommand, FieldRecord {
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(

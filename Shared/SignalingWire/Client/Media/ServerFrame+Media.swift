@@ -46,8 +46,9 @@ extension ServerFrame {
     }
 
     /// The answer to `media.mute`.
-    package static func mediaMuted(id: String) -> [UInt8] {
-        callReturn(id: id, error: "", data: mediaResult([]))
+    package static func mediaMuted(id: String, _ muted: MediaMuted) -> [UInt8] {
+        let members = muted.n.map { [JSONMember("n", number($0))] } ?? []
+        return callReturn(id: id, error: "", data: mediaResult(members))
     }
 
     /// The answer to `media.leave`.

@@ -49,7 +49,7 @@ import Testing
             asked.body(address: "192.0.2.1")
                 == #"{"hook":"login","app":"app","account":"anna","token":"_no_need_token","device":"d","address":"192.0.2.1"}"#
         )
-        let actions = talk.tell(.hookAnswered(asked, .goesOn))
+        let actions = talk.tell(.hookAnswered(asked, .allowed))
         guard case .bind(Talk.session)? = actions.first, case .open? = actions.last, actions.count == 2 else {
             Issue.record("\(actions)")
             return
@@ -83,7 +83,7 @@ import Testing
         _ = try talk.says(Talk.login)
         let asked = try question(talk.appAnswers(.success(settings(.login))))
         _ = talk.tell(.connectionLost)
-        #expect(talk.tell(.hookAnswered(asked, .goesOn)) == [])
+        #expect(talk.tell(.hookAnswered(asked, .allowed)) == [])
     }
 
     @Test func anotherLoginWaitsForTheFirst() throws {
@@ -91,7 +91,7 @@ import Testing
         _ = try talk.says(Talk.login)
         let asked = try question(talk.appAnswers(.success(settings(.login))))
         #expect(try talk.says(Talk.login) == [])
-        _ = talk.tell(.hookAnswered(asked, .goesOn))
+        _ = talk.tell(.hookAnswered(asked, .allowed))
         let actions = talk.tell(.opened(.success(SessionOpened(uid: 7))))
         let error = SignalingError(.alreadyLoggedIn, .alreadyLoggedIn, "this connection is already logged in")
         #expect(actions.contains(Talk.send(ServerFrame.loginFailed(error))))
@@ -116,7 +116,7 @@ import Testing
         #expect(try talk.calls("channel_sendmsg", 2, #""name":"room","msg":"hi""#) == [])
         #expect(!talk.goesOn)
         let to = ClientCall.Act.sendMessage(to: try Account("bob"), seconds: 3600, content: "hello")
-        #expect(performed(talk.tell(.hookAnswered(first, .goesOn))) == to)
+        #expect(performed(talk.tell(.hookAnswered(first, .allowed))) == to)
         #expect(!talk.goesOn)
         #expect(talk.tell(.messageAnswered(talk.ticket(1), nil, channel: nil)) == [Talk.ok(1)])
         #expect(talk.goesOn)
@@ -135,7 +135,7 @@ import Testing
         let talk = try active(.send)
         let asked = try question(talk.calls("channel_sendmsg", 1, #""name":"room","msg":"hi","force":true"#))
         let act = ClientCall.Act.sendChannelMessage(try ChannelName("room"), body: "***", force: true)
-        #expect(performed(talk.tell(.hookAnswered(asked, .goesOnWith("***")))) == act)
+        #expect(performed(talk.tell(.hookAnswered(asked, .rewritten(as: "***")))) == act)
     }
 
     @Test func messagesThatCameBeforeTheHookAreAnsweredFirst() throws {
@@ -162,7 +162,7 @@ import Testing
         _ = talk.tell(.answered(talk.ticket(1), .success(.userStatus(try Account("bob"), online: true))))
         let asked = try question(talk.tell(.goOn))
         #expect(try talk.calls("user_sendmsg", 3, Self.toBob) == [])
-        #expect(performed(talk.tell(.hookAnswered(asked, .goesOn))) != nil)
+        #expect(performed(talk.tell(.hookAnswered(asked, .allowed))) != nil)
     }
 
     @Test func aJoinIsAskedAbout() throws {
@@ -170,7 +170,7 @@ import Testing
         let asked = try question(talk.calls("channel_join", 1, #""name":"room""#))
         #expect(
             asked.body(address: "") == #"{"hook":"join","app":"app","account":"anna","uid":7,"channel":"room"}"#)
-        #expect(talk.tell(.hookAnswered(asked, .goesOn)) == [.subscribe(try talk.channel("room"))])
+        #expect(talk.tell(.hookAnswered(asked, .allowed)) == [.subscribe(try talk.channel("room"))])
         _ = talk.tell(.subscribed(try talk.channel("room"), true, last: nil, left: nil))
         _ = talk.tell(.joined(talk.ticket(), .success(talk.joined())))
         #expect(talk.session.channel.joined?.key == (try talk.channel("room")))
@@ -227,6 +227,6 @@ import Testing
         let talk = try active(.send)
         let asked = try question(talk.calls("user_sendmsg", 1, Self.toBob))
         _ = talk.tell(.connectionLost)
-        #expect(talk.tell(.hookAnswered(asked, .goesOn)) == [])
+        #expect(talk.tell(.hookAnswered(asked, .allowed)) == [])
     }
 }

@@ -55,7 +55,7 @@ import Testing
         for cause in HookFailure.allCases {
             let closed = verdict(.failure(cause), failsOpen: false)
             #expect(closed?.0 == code && closed?.1 == .unavailable)
-            #expect(HookVerdict(.failure(cause), at: point, failsOpen: true) == .goesOn)
+            #expect(HookVerdict(.failure(cause), at: point, failsOpen: true) == .allowed)
         }
     }
 }

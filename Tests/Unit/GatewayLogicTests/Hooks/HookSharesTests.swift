@@ -36,13 +36,13 @@ import Testing
     @Test func whatGoesOnUnasked() throws {
         let url = try #require(WebhookURL("https://a/"))
         var hook = BeforeHook(url: url, secret: "s", points: HookPoints([.send]))
-        func goesOn() -> [HookFailure] { HookFailure.allCases.filter { $0.goesOn(with: hook) } }
-        #expect(goesOn() == [])
+        func thatFailOpen() -> [HookFailure] { HookFailure.allCases.filter { $0.failsOpen(with: hook) } }
+        #expect(thatFailOpen() == [])
         hook.refusesBusy = true
-        #expect(goesOn() == [])
+        #expect(thatFailOpen() == [])
         hook.failsOpen = true
-        #expect(goesOn() == HookFailure.allCases.filter { $0 != .share && $0 != .busy })
+        #expect(thatFailOpen() == HookFailure.allCases.filter { $0 != .share && $0 != .busy })
         hook.refusesBusy = false
-        #expect(goesOn() == HookFailure.allCases.filter { $0 != .share })
+        #expect(thatFailOpen() == HookFailure.allCases.filter { $0 != .share })
     }
 }

@@ -10,7 +10,7 @@ import Testing
     /// How many frames are handled now.
     private func frames(_ pace: inout FramePace, bytes: Int = 20) -> Int {
         var count = 0
-        while pace.goesOn(now: clock.localTime), count < 10_000 {
+        while pace.allowsFrame(now: clock.localTime), count < 10_000 {
             pace.charge(bytes: bytes, now: clock.localTime)
             count += 1
         }

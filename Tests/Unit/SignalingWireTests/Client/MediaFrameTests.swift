@@ -191,7 +191,9 @@ import Testing
             ServerFrame.mediaRestarted(id: "5", MediaRestarted(keyUID: 0, transport: .engine(engine))),
             is: "reply-media-restarted")
         try expect(ServerFrame.mediaRenewed(id: "6", expiry: 1_795_251_575), is: "reply-media-renewed")
-        try expect(ServerFrame.mediaMuted(id: "7"), is: "reply-media-muted")
+        try expect(
+            ServerFrame.mediaMuted(id: "7", MediaMuted(n: 1_795_247_975_116_088)), is: "reply-media-muted")
+        try expect(ServerFrame.mediaMuted(id: "8", MediaMuted(n: nil)), is: "reply-media-muted-same")
         try expect(ServerFrame.mediaFailed(id: "3", .unknownParticipant), is: "reply-media-failed")
     }
 

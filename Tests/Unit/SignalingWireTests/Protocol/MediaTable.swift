@@ -149,14 +149,24 @@ enum MediaTable {
         MediaFunctionDeclaration(
             function: .mute,
             summary: "Changes what a participant of this socket sends; at least one of the three is there. The others "
-                + "are told.",
+                + "are told; the socket itself is not: the answer has the number that its roster goes on from.",
             arguments: [
                 channel, participant,
                 MediaArgument("audio", "0 or 1", "1: its audio is muted", isRequired: false),
                 MediaArgument("video", "0 or 1", "1: its video is muted", isRequired: false),
                 MediaArgument("enabled", "0 or 1", "1: it has video", isRequired: false),
             ],
-            reply: [], calls: ["media-mute"], answers: [("reply-media-muted", [])]),
+            reply: [], calls: ["media-mute"],
+            answers: [
+                (
+                    "reply-media-muted",
+                    [
+                        ReplyField(
+                            "n", .number,
+                            "the number of the roster's change; left out when nothing has changed, and by older nodes")
+                    ]
+                ), ("reply-media-muted-same", []),
+            ]),
         MediaFunctionDeclaration(
             function: .leave, summary: "Ends a participant of this socket.",
             arguments: [channel, participant],

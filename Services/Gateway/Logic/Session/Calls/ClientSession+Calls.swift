@@ -129,8 +129,8 @@ extension ClientSession {
         var call = call
         switch verdict {
         case .refused(let error): return answered(call.ticket, .failure(error), &actions)
-        case .goesOnWith(let text): call.act = call.act.rewritten(text)
-        case .goesOn: break
+        case .rewritten(as: let text): call.act = call.act.rewritten(text)
+        case .allowed: break
         }
         if case .join(let name) = call.act {
             join(RequestedJoin(ticket: call.ticket, name: name), active, &actions)

@@ -145,7 +145,7 @@ package struct ConnectionStateMachine: ~Copyable {
         // The connection was lost meanwhile.
         guard case .authorizing(let session) = state else { return .none }
         return switch verdict {
-        case .goesOn, .goesOnWith: open(session)
+        case .allowed, .rewritten: open(session)
         case .refused(let error): refuse(error)
         }
     }

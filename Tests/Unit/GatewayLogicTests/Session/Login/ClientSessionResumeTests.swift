@@ -41,16 +41,7 @@ import Testing
     /// A resume shows missed events page by page, pausing while the client does not read, and then the events that
     /// came meanwhile.
     @Test func aResumeInAChannelShowsWhatWasMissed() throws {
-        let talk = try Conversation()
-        let room = try talk.channel("room")
-        _ = try talk.says(#"["line_login",{"line":"\#(Talk.line)","after":4}]"#)
-        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: room.name, push: false))))
-        #expect(talk.tell(.ratesTaken(nil)) == [.subscribe(room)])
-        #expect(
-            talk.tell(.subscribed(room, true, last: nil, left: nil)) == [
-                .enter(room, as: talk.user.account),
-                .readLog(room, after: ChannelPosition(sequence: 0, id: 4), number: 1),
-            ])
+        let (talk, room) = try resuming()
         let first = ChannelLogPage(
             events: [try talk.message(5), try talk.message(6)], latest: ChannelPosition(sequence: 8, id: 8),
             complete: true, through: ChannelPosition(sequence: 6, id: 6), more: true)
@@ -79,6 +70,20 @@ import Testing
         #expect(
             talk.tell(.goOn) == [
                 .advanceFeed(ChannelPosition(sequence: 8, id: 8)), .showAll(after: 8), .show([try talk.message(9)]),
+            ])
+    }
+
+    /// A resume first subscribes, so that no event is missed, and then reads what came before.
+    @Test func aResumeInAChannelSubscribesBeforeItReads() throws {
+        let talk = try Conversation()
+        let room = try talk.channel("room")
+        _ = try talk.says(#"["line_login",{"line":"\#(Talk.line)","after":4}]"#)
+        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: room.name, push: false))))
+        #expect(talk.tell(.ratesTaken(nil)) == [.subscribe(room)])
+        #expect(
+            talk.tell(.subscribed(room, true, last: nil, left: nil)) == [
+                .enter(room, as: talk.user.account),
+                .readLog(room, after: ChannelPosition(sequence: 0, id: 4), number: 1),
             ])
     }
 

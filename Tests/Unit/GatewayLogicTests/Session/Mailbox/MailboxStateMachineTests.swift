@@ -8,12 +8,11 @@ import Testing
     }
 
     private func page(
-        _ versions: [Int64], cleared: Int64 = 0, highest: Int64? = nil, through: Int64? = nil, more: Bool = false,
-        now: RedisTime = 0
+        _ versions: [Int64], cleared: Int64 = 0, highest: Int64? = nil, through: Int64? = nil, more: Bool = false
     ) -> MailboxPage {
         var page = MailboxPage(
             cleared: cleared, highest: highest ?? versions.last ?? cleared, entries: versions.map { entry($0) },
-            now: now)
+            now: 0)
         page.through = through ?? versions.last ?? cleared
         page.more = more
         return page
@@ -184,7 +183,8 @@ import Testing
         let bound = Int64(MailboxStateMachine.windowBound)
         // Expired by the gateway's clock, though not yet when it was read: it is not pushed, so it will not be
         // acknowledged.
-        let late = page(Array(1...bound), highest: bound + 1, more: true, now: 2000)
+        var late = page(Array(1...bound), highest: bound + 1, more: true)
+        late.now = 2000
         #expect(mailbox.loaded(late) == [.load(after: bound, fresh: false)])
         _ = mailbox.loaded(page([bound + 1], highest: bound + 1))
         #expect(mailbox.pushed(entry(bound + 2), after: bound + 1, now: 0) == [.push(entry(bound + 2))])

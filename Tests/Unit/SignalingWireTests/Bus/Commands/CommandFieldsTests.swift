@@ -22,37 +22,62 @@ import Testing
         }
     }
 
-    @Test(arguments: [("anna", "room"), ("a:5:b{}%.", " 3:x 0: "), ("é", "e\u{301}"), ("\"\\", "日 本")])
-    func commandsComeBack(accountText: String, channelText: String) throws {
-        let app = try AppID("a:1:{}")
-        let account = try Account(accountText)
-        let user = UserKey(app: app, account: account)
-        let channel = try ChannelName(channelText)
-        let key = ChannelKey(app: app, name: channel)
+    /// What commands are about, under the names of a test.
+    struct Subjects: CustomTestStringConvertible {
+        let account: Account
+        let channel: ChannelName
+        let attribute: Attribute
+        let app: AppID
         let session = SessionID("g1-7")
         let gateway = GatewayID("g1")
-        let line = Line(user: user, session: session, secret: "0123456789abcdef0123456789abcdef")
-        let actor = Actor(user: user, uid: .max, session: session)
-        let attribute = Attribute(name: try AttributeName(channelText), value: "4:x\n\u{0}")
 
-        try comesBack(GetApp(app: app))
+        init(_ account: String, _ channel: String) throws {
+            self.account = try Account(account)
+            self.channel = try ChannelName(channel)
+            attribute = Attribute(name: try AttributeName(channel), value: "4:x\n\u{0}")
+            app = try AppID("a:1:{}")
+        }
+
+        /// Ordinary names, and such as the codec's own marks.
+        static var all: [Subjects] {
+            get throws {
+                try [("anna", "room"), ("a:5:b{}%.", " 3:x 0: "), ("é", "e\u{301}"), ("\"\\", "日 本")].map {
+                    try Subjects($0, $1)
+                }
+            }
+        }
+
+        var user: UserKey { UserKey(app: app, account: account) }
+        var key: ChannelKey { ChannelKey(app: app, name: channel) }
+        var line: Line { Line(user: user, session: session, secret: "0123456789abcdef0123456789abcdef") }
+        var actor: Actor { Actor(user: user, uid: .max, session: session) }
+        var testDescription: String { "\(account) in \(channel)" }
+    }
+
+    @Test(arguments: try Subjects.all) func commandsAboutAppsComeBack(_ its: Subjects) throws {
+        try comesBack(GetApp(app: its.app))
         try comesBack(GetAPIKey(id: "0123456789abcdef"))
         for list in ListRecords.List.allCases {
-            try comesBack(ListRecords(list, app: app, channel: channel, prefix: accountText, after: "a.1", limit: 9))
+            try comesBack(
+                ListRecords(
+                    list, app: its.app, channel: its.channel, prefix: its.account.rawValue, after: "a.1", limit: 9))
         }
         try comesBack(ListRecords(.apps, limit: 1000))
-        try comesBack(BanUser(user: user, until: .max, reason: attribute.value))
-        try comesBack(GetBan(user: user))
-        try comesBack(LiftBan(user: user))
-        try comesBack(RevokeTokens(user: user, until: .max))
-        try comesBack(GetRevokedTokens(user: user))
-        try comesBack(RevokedTokens(until: 0))
-        try comesBack(OpenSession(gateway: gateway, line: line, device: "", push: true, tokenExpiry: 99))
-        try comesBack(ResumeSession(gateway: gateway, line: line))
+        try comesBack(BanUser(user: its.user, until: .max, reason: its.attribute.value))
+        try comesBack(GetBan(user: its.user))
+        try comesBack(LiftBan(user: its.user))
+        try comesBack(RevokeTokens(user: its.user, until: .max))
+        try comesBack(GetRevokedTokens(user: its.user))
+    }
+
+    @Test(arguments: try Subjects.all) func commandsAboutSessionsComeBack(_ its: Subjects) throws {
+        let (gateway, user, session) = (its.gateway, its.user, its.session)
+        try comesBack(OpenSession(gateway: gateway, line: its.line, device: "", push: true, tokenExpiry: 99))
+        try comesBack(ResumeSession(gateway: gateway, line: its.line))
         try comesBack(DetachSession(gateway: gateway, user: user, session: session))
         try comesBack(CloseSession(user: user, session: session, reason: .leaveLogout))
-        let held = [nil, channel].map {
-            var held = HeldSession(line: line, uid: 1, device: "d", push: false)
+        let held = [nil, its.channel].map {
+            var held = HeldSession(line: its.line, uid: 1, device: "d", push: false)
             held.hold = SessionHold(since: RedisTime(milliseconds: 1), claim: 2)
             held.place = HeldPlace(moveNumber: 3, channel: $0, isSettled: $0 == nil)
             return held
@@ -63,48 +88,57 @@ import Testing
         try comesBack(ReassertDetachedSessions(gateway: gateway, sessions: detached))
         try comesBack(QueryUserStatus(user: user))
         try comesBack(DisconnectUser(user: user))
-        try comesBack(SetUserAttribute(user: user, session: session, attribute: attribute))
-        try comesBack(GetUserAttribute(user: user, name: attribute.name))
-        try comesBack(ListUserAttributes(user: user))
-        try comesBack(ListChannelAttributes(channel: key))
+    }
+
+    @Test(arguments: try Subjects.all) func commandsAboutAttributesComeBack(_ its: Subjects) throws {
+        let attribute = its.attribute
+        try comesBack(SetUserAttribute(user: its.user, session: its.session, attribute: attribute))
+        try comesBack(GetUserAttribute(user: its.user, name: attribute.name))
+        try comesBack(ListUserAttributes(user: its.user))
+        try comesBack(ListChannelAttributes(channel: its.key))
         for expectation in [AttributeExpectation.any, .absent, .value(""), .value(attribute.value)] {
             for value in [nil, "", attribute.value] {
                 try comesBack(
-                    ChangeUserAttribute(user: user, name: attribute.name, value: value, expectation: expectation))
+                    ChangeUserAttribute(user: its.user, name: attribute.name, value: value, expectation: expectation))
                 var change = ChangeChannelAttribute(
-                    channel: key, account: account, name: attribute.name, value: value, expectation: expectation)
+                    channel: its.key, account: its.account, name: attribute.name, value: value,
+                    expectation: expectation)
                 change.limitPerSecond = 7
                 try comesBack(change)
             }
         }
+        for change in [AttributeChange.update(attribute), .delete(attribute.name), .clear] {
+            try comesBack(
+                ChangeChannelAttributes(actor: its.actor, channel: its.channel, change: change, limitPerSecond: 7))
+        }
+    }
+
+    @Test(arguments: try Subjects.all) func commandsAboutMembersComeBack(_ its: Subjects) throws {
+        let (actor, channel, key) = (its.actor, its.channel, its.key)
         try comesBack(JoinChannel(actor: actor, channel: channel, moveNumber: 1))
         try comesBack(LeaveChannel(actor: actor, channel: channel, reason: .leaveDisconnected, moveNumber: 2))
         try comesBack(ForgetMember(actor: actor, channel: channel))
-        for change in [AttributeChange.update(attribute), .delete(attribute.name), .clear] {
-            try comesBack(
-                ChangeChannelAttributes(actor: actor, channel: channel, change: change, limitPerSecond: 7))
-        }
         try comesBack(CountMembers(channel: key))
-        try comesBack(QueryMember(channel: key, account: account))
+        try comesBack(QueryMember(channel: key, account: its.account))
         try comesBack(ListMembers(channel: key, limit: 1_000_000))
-        let members = [HeldMember(member: Member(account: account, uid: 3), session: session)]
+        let members = [HeldMember(member: Member(account: its.account, uid: 3), session: its.session)]
         try comesBack(ReassertMembers(channel: key, members: members))
+    }
+
+    @Test(arguments: try Subjects.all) func commandsAboutCallsComeBack(_ its: Subjects) throws {
         for verb in CallVerb.allCases {
-            var act = CallAct(verb: verb, actor: actor, channel: channel, peer: "+49 30", extra: "{\"a\":1}")
+            var act = CallAct(verb: verb, actor: its.actor, channel: its.channel, peer: "+49 30", extra: "{\"a\":1}")
             try comesBack(act)
             act.actor.session = .server
             act.call = "c.1"
             try comesBack(act)
         }
-        try comesBack(FindCall(user: user, call: "c.1"))
-        try comesBack(EndSessionCalls(user: user, session: session))
+        try comesBack(FindCall(user: its.user, call: "c.1"))
+        try comesBack(EndSessionCalls(user: its.user, session: its.session))
     }
 
-    @Test func answersComeBack() throws {
-        let member = Member(account: try Account("a:1"), uid: .max)
-        let attribute = Attribute(name: try AttributeName("n 1"), value: "")
+    @Test func answersAboutAppsComeBack() throws {
         try comesBack(Done())
-        try comesBack(FoundCall(channel: try ChannelName("c 1"), peer: try Account("+4930")))
         try comesBack(AppSettings(certificate: "", tokenRequired: true))
         var limits = AppLimits()
         for (number, limit) in AppLimits.all.enumerated() { limits[limit] = number + 1 }
@@ -116,6 +150,10 @@ import Testing
         try comesBack(apiKey)
         (apiKey.app, apiKey.expiry) = (nil, nil)
         try comesBack(apiKey)
+        try comesBack(RevokedTokens(until: 0))
+    }
+
+    @Test func answersAboutSessionsComeBack() throws {
         let hold = SessionHold(since: RedisTime(milliseconds: 1), claim: .max)
         try comesBack(SessionOpened(uid: .max, hold: hold))
         var resumed = SessionResumed(uid: 1, channel: nil, push: true, tokenExpiry: 99, hold: hold)
@@ -126,9 +164,15 @@ import Testing
         let lost = [SignalingCode.logoutKicked, nil].map { SessionsReasserted.Lost(session: SessionID("a"), code: $0) }
         try comesBack(SessionsReasserted(held: [.init(session: SessionID("b"), mailbox: .max)], lost: lost))
         try comesBack(DetachedSessionsReasserted(detached: [SessionID("a"), SessionID("b")], gone: [SessionID("c")]))
+        try comesBack(UserStatus(online: true))
+    }
+
+    @Test func answersAboutChannelsAndCallsComeBack() throws {
+        let member = Member(account: try Account("a:1"), uid: .max)
+        let attribute = Attribute(name: try AttributeName("n 1"), value: "")
+        try comesBack(FoundCall(channel: try ChannelName("c 1"), peer: try Account("+4930")))
         try comesBack(MembersReasserted(unknown: []))
         try comesBack(MembersReasserted(unknown: [SessionID("a"), SessionID("b")]))
-        try comesBack(UserStatus(online: true))
         try comesBack(AttributeValue(value: "\u{0}"))
         try comesBack(AttributeList(attributes: []))
         try comesBack(AttributeList(attributes: [attribute, attribute]))

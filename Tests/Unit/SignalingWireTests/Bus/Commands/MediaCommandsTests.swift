@@ -54,6 +54,9 @@ import Testing
         let mute = MuteMedia(
             to: node, channel: channel, participant: participant, change: MediaMute(audio: true, enabled: false))
         try expect(mute, head + ["audio=1", "enabled=0"])
+        try expect(MediaMuted(n: 9), ["n=9"])
+        // Also what a node of the release before replies.
+        try expect(MediaMuted(n: nil), [])
         let resume = ResumeMedia(to: node, channel: channel, participant: participant, secret: "s")
         try expect(resume, head + ["secret=s"])
         try expect(

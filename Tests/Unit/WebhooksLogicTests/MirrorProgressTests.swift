@@ -1,9 +1,9 @@
 import Testing
 import WebhooksLogic
 
-@Suite struct MirrorPlacesTests {
+@Suite struct MirrorProgressTests {
     private func horizon(_ first: [String?], settling: Duration = .milliseconds(200)) -> Int64 {
-        MirrorPlaces.horizon(now: 10_000, first: first, settling: settling)
+        MirrorProgress.horizon(now: 10_000, first: first, settling: settling)
     }
 
     @Test func whatIsOlderThanAllEntriesMayBeSent() {

@@ -2,7 +2,7 @@
 ///
 /// Events come from the services' mirror streams, each at its own pace. Whatever a stream has not passed on yet is not
 /// older than its first entry; so nothing older than the first entries of all streams is missing.
-package enum MirrorPlaces {
+package enum MirrorProgress {
     /// - Parameters:
     ///   - now: the time of a server, in milliseconds of its clock.
     ///   - first: the ids of its streams' first entries, such as `1795247975116-0`; nil for an empty stream.
