@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import ClusterBus
 internal import ClusterState
+internal import ControlInspection
 internal import PostgresStore
 internal import RedisClient
 internal import SignalingProtocol

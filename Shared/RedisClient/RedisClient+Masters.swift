@@ -40,7 +40,7 @@ extension RedisClient {
     }
 
     /// Whether a command would be sent at once; see ``isReachable(slot:)``.
-    func isReachable(_ command: RedisCommand) -> Bool {
+    package func isReachable(_ command: RedisCommand) -> Bool {
         switch backend {
         case .single(let connection): connection.isConnected
         case .cluster: command.slot.map { isReachable(slot: $0) } ?? true

@@ -1,5 +1,5 @@
+internal import ControlInspection
 internal import PostgresStore
-internal import RedisClient
 
 /// One picture of `top`, fitted into a terminal.
 struct TopScreen {

@@ -1,6 +1,6 @@
+import ClusterBus
 import GatewayLogic
 import NIOCore
-import RedisClient
 import SignalingProtocol
 import SignalingWire
 import Synchronization

@@ -1,3 +1,4 @@
+internal import ClusterBus
 internal import GatewayLogic
 internal import Logging
 internal import MessageStore

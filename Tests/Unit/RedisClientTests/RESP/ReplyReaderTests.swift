@@ -8,7 +8,8 @@ import Testing
         "+OK\r\n-SIG 400 not_member no\r\n:-42\r\n$-1\r\n*-1\r\n$0\r\n\r\n$4\r\na\r\nb\r\n*0\r\n"
         + "*3\r\n$1\r\na\r\n*2\r\n:1\r\n*1\r\n+deep\r\n$-1\r\n*2\r\n-ERR inside\r\n*0\r\n"
     private static let values: [RedisValue] = [
-        .simple("OK"), .error(RedisError(code: .signaling, message: "400 not_member no")), .integer(-42), .null, .null,
+        .simple("OK"), .error(RedisError(code: .init(rawValue: "SIG"), message: "400 not_member no")), .integer(-42),
+        .null, .null,
         .bulk(ByteBuffer()), .bulk(ByteBuffer(string: "a\r\nb")), .array([]),
         .array([.bulk(ByteBuffer(string: "a")), .array([.integer(1), .array([.simple("deep")])]), .null]),
         .array([.error(RedisError(code: .generic, message: "inside")), .array([])]),

@@ -3,7 +3,7 @@ import Testing
 @testable import RedisClient
 
 @Suite struct AnswersAwaitedTests {
-    private static let refused = RedisError(code: .signaling, message: "1 x y")
+    private static let refused = RedisError(code: .init(rawValue: "SIG"), message: "1 x y")
 
     @Test func laterCommandsAreSentAfterAllAnswers() {
         var awaited = AnswersAwaited(count: 2)
