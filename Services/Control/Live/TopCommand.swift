@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import ClusterBus
+internal import ControlInspection
 internal import Glibc
 internal import PostgresStore
 internal import RedisClient

@@ -1,3 +1,4 @@
+import ClusterBus
 import GatewayLogic
 import Logging
 import NIOCore

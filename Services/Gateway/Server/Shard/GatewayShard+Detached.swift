@@ -1,3 +1,4 @@
+internal import ClusterBus
 internal import ClusterState
 internal import GatewayLogic
 internal import Logging
