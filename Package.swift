@@ -92,7 +92,7 @@ let benchmarks: [Target] = [
     .executableTarget(
         name: "Micro",
         dependencies: [
-            "Allocations", "ClusterState", "SignalingProtocol", "SignalingWire", "WebSocketWire", "RedisStore",
+            "Allocations", "ClusterState", "SignalingProtocol", "SignalingWire", "WebSocketWire", "RedisClient",
             "GatewayLogic",
             nioCore,
         ],
@@ -113,7 +113,7 @@ let fuzzing: [Target] =
                     "MediaEngineLogic", "MediaLogic",
                     "SignalingProtocol", "SignalingTokens", "SignalingWire",
                     "WebSocketWire",
-                    "SignalingClient", "RedisStore", "ServiceKit", "InvitationLogic", "InvitationServer",
+                    "SignalingClient", "ClusterBus", "RedisClient", "ServiceKit", "InvitationLogic", "InvitationServer",
                     "SIPBridgeLogic",
                     "SIPBridgeServer", nioCore,
                 ],
@@ -189,17 +189,27 @@ let package = Package(
             name: "ClusterState", dependencies: ["SignalingProtocol", "SignalingTokens"], path: "Shared/ClusterState",
             resources: [.embedInCode("Functions")], swiftSettings: strict),
         .target(name: "ServiceMetrics", path: "Shared/ServiceMetrics", swiftSettings: plain),
+        // Redis as a client uses it; the contents and the bus of our cluster are further up.
         .target(
-            name: "RedisStore",
+            name: "RedisClient",
             dependencies: [
-                "CHiredis", "ClusterState", "ServiceMetrics", "SignalingProtocol", "SignalingWire", nioCore, nioPosix,
-                nioSSL, logging, lifecycle, deques,
+                "CHiredis", "ClusterState", "ServiceMetrics", "SignalingProtocol", nioCore, nioPosix, nioSSL, logging,
+                lifecycle, deques,
             ],
-            path: "Shared/RedisStore", swiftSettings: plain + fuzzedInPart),
+            path: "Shared/RedisClient", swiftSettings: plain + fuzzedInPart),
+        // What makes processes one cluster over Redis: commands, timers, mirrors, leases, routes.
+        .target(
+            name: "ClusterBus",
+            dependencies: [
+                "ClusterState", "RedisClient", "ServiceMetrics", "SignalingProtocol", "SignalingWire", nioCore, logging,
+                lifecycle, deques,
+            ],
+            path: "Shared/ClusterBus", swiftSettings: plain + fuzzedInPart),
         .target(
             name: "MessageStore",
             dependencies: [
-                "ClusterState", "RedisStore", "ServiceMetrics", "SignalingProtocol", "SignalingWire", nioCore,
+                "ClusterState", "ClusterBus", "RedisClient", "ServiceMetrics", "SignalingProtocol", "SignalingWire",
+                nioCore,
             ],
             path: "Shared/MessageStore", swiftSettings: plain),
         .target(
@@ -233,7 +243,8 @@ let package = Package(
         .target(
             name: "ClusterService",
             dependencies: [
-                "ClusterState", "PostgresStore", "RedisStore", "ServiceKit", "SignalingProtocol", "SignalingWire",
+                "ClusterState", "PostgresStore", "ClusterBus", "RedisClient", "ServiceKit", "SignalingProtocol",
+                "SignalingWire",
                 nioCore, nioPosix, logging, lifecycle,
             ],
             path: "Shared/ClusterService", swiftSettings: plain),
@@ -254,26 +265,32 @@ let package = Package(
             // Like AgoraSigKit it shows Foundation to its apps; MediaClient does without.
             dependencies: ["CAgoraRtcCodes", "MediaClient", "SignalingClient", "SignalingProtocol", nioConcurrency],
             path: "Shared/AgoraRtcEngineKit", swiftSettings: strict),
+        // How Redis is doing, for operators; a target of its own because tests cannot import an executable's.
+        .target(
+            name: "ControlInspection",
+            dependencies: ["ClusterState", "RedisClient", "SignalingProtocol", nioCore, logging],
+            path: "Services/Control/Inspection", swiftSettings: strict),
         .executableTarget(
             name: "Control",
             dependencies: [
-                "ClusterState", "MessageStore", "SignalingProtocol", "SignalingTokens", "SignalingWire",
-                "PostgresStore",
-                "RedisStore", "ServiceKit", "SignalingClient", argumentParser, logging, nioCore, nioPosix, nioSSL,
-                nioTLS,
+                "ClusterBus", "ClusterState", "ControlInspection", "MessageStore", "PostgresStore", "RedisClient",
+                "ServiceKit", "SignalingClient", "SignalingProtocol", "SignalingTokens", "SignalingWire",
+                argumentParser, logging, nioCore, nioPosix, nioSSL, nioTLS,
             ],
-            path: "Services/Control", swiftSettings: strict),
+            path: "Services/Control", exclude: ["Inspection"], swiftSettings: strict),
         .target(
             name: "TestKit",
             dependencies: [
-                "ClusterState", "RedisStore", "PostgresStore", "SignalingProtocol", nioCore, nioPosix, logging,
+                "ClusterBus", "ClusterState", "RedisClient", "PostgresStore", "SignalingProtocol", nioCore, nioPosix,
+                logging,
             ],
             path: "Tests/TestKit", swiftSettings: strict),
     ]
         + service(
             "Gateway", logic: ["ClusterState", "SignalingTokens", "SignalingWire", deques],
             server: [
-                "GatewayAPIServer", "WebSocketWire", "WebhookClient", "RedisStore", "MessageStore", nioCore, nioPosix,
+                "GatewayAPIServer", "WebSocketWire", "WebhookClient", "ClusterBus", "RedisClient", "MessageStore",
+                nioCore, nioPosix,
                 nioHTTP1, nioSSL, deques,
             ],
             main: [lifecycle])
@@ -289,7 +306,8 @@ let package = Package(
             .target(
                 name: "GatewayAPIServer",
                 dependencies: [
-                    "GatewayAPILogic", "GatewayPages", "ClusterState", "RedisStore", "MessageStore", "ServiceKit",
+                    "GatewayAPILogic", "GatewayPages", "ClusterState", "ClusterBus", "RedisClient", "MessageStore",
+                    "ServiceKit",
                     "SignalingProtocol", "ServiceMetrics", "SignalingTokens", "SignalingWire", hummingbird,
                     hummingbirdCore, httpTypes, nioHTTPTypes, deques,
                     nioCore, logging,
@@ -299,23 +317,26 @@ let package = Package(
         ]
         + service(
             "Presence",
-            server: ["RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
+            server: ["ClusterBus", "RedisClient", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
         + service(
             "ChannelState",
-            server: ["RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
+            server: ["ClusterBus", "RedisClient", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
         + service(
             "Invitation", logic: ["ClusterState", "SignalingWire"],
-            server: ["RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore, deques],
+            server: ["ClusterBus", "RedisClient", "PostgresStore", "MessageStore", "ClusterService", nioCore, deques],
             serverSettings: plain + fuzzedInPart)
         + service(
             "SIPBridge", logic: ["SignalingTokens"],
-            server: ["CRe", "RedisStore", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
+            server: [
+                "CRe", "ClusterBus", "RedisClient", "PostgresStore", "MessageStore", "ClusterService", nioCore,
+                nioPosix,
+            ])
         + service(
             "Webhooks",
-            server: ["RedisStore", "PostgresStore", "ClusterService", "WebhookClient"])
+            server: ["ClusterBus", "RedisClient", "PostgresStore", "ClusterService", "WebhookClient"])
         + service(
             "Media",
-            server: ["CMedia", "CMediaNode", "RedisStore", "ClusterService", "SignalingTokens", deques])
+            server: ["CMedia", "CMediaNode", "ClusterBus", "RedisClient", "ClusterService", "SignalingTokens", deques])
         + [
             unitTests("SignalingProtocol"),
             unitTests("SignalingTokens", ["SignalingProtocol"]),
@@ -323,13 +344,17 @@ let package = Package(
             unitTests("WebSocketWire", ["SignalingProtocol"]),
             unitTests("ClusterState", ["SignalingProtocol"]),
             unitTests(
-                "RedisStore",
-                ["ClusterState", "SignalingProtocol", "SignalingWire", "TestKit", nioCore, nioPosix, logging]),
+                "RedisClient", ["ClusterState", "SignalingProtocol", "TestKit", nioCore, nioPosix, logging]),
+            unitTests(
+                "ClusterBus",
+                ["ClusterState", "RedisClient", "SignalingProtocol", "SignalingWire", "TestKit", nioCore, logging]),
+            unitTests("ControlInspection", ["ClusterState", "RedisClient", "SignalingProtocol"]),
             unitTests("PostgresStore", ["SignalingProtocol"]),
             unitTests(
                 "ClusterService",
                 [
-                    "ClusterState", "PostgresStore", "RedisStore", "ServiceKit", "SignalingProtocol", "SignalingWire",
+                    "ClusterState", "PostgresStore", "ClusterBus", "RedisClient", "ServiceKit", "SignalingProtocol",
+                    "SignalingWire",
                     lifecycle, logging,
                 ]),
             unitTests(
@@ -344,7 +369,8 @@ let package = Package(
             unitTests(
                 "GatewayServer",
                 [
-                    "ClusterState", "GatewayLogic", "RedisStore", "ServiceKit", "ServiceMetrics", "SignalingProtocol",
+                    "ClusterState", "GatewayLogic", "ClusterBus", "RedisClient", "ServiceKit", "ServiceMetrics",
+                    "SignalingProtocol",
                     "SignalingWire", "TestKit", "WebSocketWire",
                     nioCore, nioPosix, nioHTTP1, logging,
                     nioEmbedded,
@@ -403,7 +429,8 @@ let package = Package(
             .testTarget(
                 name: "IntegrationTests",
                 dependencies: [
-                    "TestKit", "ClusterState", "RedisStore", "PostgresStore", "MessageStore", "SignalingProtocol",
+                    "TestKit", "ClusterBus", "ClusterState", "ControlInspection", "RedisClient", "PostgresStore",
+                    "MessageStore", "SignalingProtocol",
                     "SignalingWire",
                     "PresenceLogic", "PresenceServer", "ChannelStateServer", "GatewayServer", "InvitationLogic",
                     "InvitationServer", "ClusterService", "ServiceKit", nioCore, nioPosix,

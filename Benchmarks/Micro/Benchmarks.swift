@@ -1,7 +1,7 @@
 import ClusterState
 import GatewayLogic
 import NIOCore
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import SignalingWire
 import WebSocketWire

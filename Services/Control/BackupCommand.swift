@@ -1,8 +1,9 @@
 internal import ArgumentParser
 internal import ClusterState
+internal import ControlInspection
 internal import Glibc
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import SignalingWire
 
 /// `heliographctl backup`.

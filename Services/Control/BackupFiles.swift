@@ -1,5 +1,6 @@
+internal import ControlInspection
 internal import Glibc
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 
 /// The directory of a backup: `postgres.dump` (pg_dump's custom format), `mail` (a line per part of a mailbox) and

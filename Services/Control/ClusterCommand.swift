@@ -1,5 +1,6 @@
 internal import ArgumentParser
-internal import RedisStore
+internal import ControlInspection
+internal import RedisClient
 internal import SignalingWire
 
 /// `heliographctl cluster ...`.

@@ -1,7 +1,8 @@
 internal import ClusterState
+internal import ControlInspection
 internal import Logging
 internal import NIOPosix
-internal import RedisStore
+internal import RedisClient
 internal import ServiceKit
 
 /// A command's connection to Redis: to a single server, to the master that Sentinels name, or to a cluster.
@@ -12,9 +13,9 @@ enum ControlRedis {
     /// - Parameter libraries: those whose functions `body` calls; default none.
     /// - Throws: `RedisError` when the URL cannot be used, or Redis is not run as the URL says; what `body` throws.
     static func withConnection<Value: Sendable>(
-        libraries: [RedisFunctionLibrary] = [], _ body: (RedisCluster) async throws -> Value
+        libraries: [RedisFunctionLibrary] = [], _ body: (RedisClient) async throws -> Value
     ) async throws -> Value {
-        let connection = RedisCluster(
+        let connection = RedisClient(
             configuration: try configuration(), eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             libraries: libraries, keepsClock: false,
             logger: Logger(label: "heliographctl") { _ in SwiftLogNoOpLogHandler() })

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceKit
 
 /// Why a command failed, with the exit code for scripts.

@@ -1,4 +1,5 @@
-internal import RedisStore
+internal import ControlInspection
+internal import RedisClient
 internal import SignalingWire
 
 /// How Redis is doing, as `cluster status` prints it.

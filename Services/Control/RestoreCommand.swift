@@ -1,7 +1,9 @@
 internal import ArgumentParser
+internal import ClusterBus
 internal import ClusterState
+internal import ControlInspection
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 internal import SignalingWire
 

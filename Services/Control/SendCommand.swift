@@ -3,7 +3,7 @@ internal import ClusterState
 internal import MessageStore
 internal import NIOCore
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceKit
 internal import SignalingProtocol
 internal import SignalingWire
@@ -75,7 +75,7 @@ struct SendCommand: AsyncParsableCommand {
     /// No process has this id: it is only compared with the one that holds a session.
     private static let gateway = GatewayID("heliographctl")
 
-    private func send(to account: Account, _ limits: AppLimits, _ connection: RedisCluster) async throws {
+    private func send(to account: Account, _ limits: AppLimits, _ connection: RedisClient) async throws {
         let seconds = ttl ?? Limits.messageTimeToLive
         var instant = InstantMessage(
             to: UserKey(app: app, account: account), from: UserKeys(UserKey(app: app, account: from)), in: .server,
@@ -97,7 +97,7 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
-    private func send(to channel: ChannelName, _ limits: AppLimits, _ connection: RedisCluster) async throws {
+    private func send(to channel: ChannelName, _ limits: AppLimits, _ connection: RedisClient) async throws {
         var published = ChannelMessage(
             channel: ChannelKey(app: app, name: channel), account: from, uid: 0, body: message)
         published.fence = SessionFence(session: .server, gateway: Self.gateway)

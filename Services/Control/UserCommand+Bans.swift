@@ -1,9 +1,10 @@
 internal import ArgumentParser
+internal import ClusterBus
 internal import ClusterState
 internal import Glibc
 internal import MessageStore
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 internal import SignalingWire
 

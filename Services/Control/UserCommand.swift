@@ -1,6 +1,7 @@
 internal import ArgumentParser
+internal import ClusterBus
 internal import ClusterState
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 internal import SignalingWire
 

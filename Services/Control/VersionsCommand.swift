@@ -1,7 +1,8 @@
 internal import ArgumentParser
+internal import ClusterBus
 internal import ClusterState
 internal import Glibc
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 internal import SignalingWire
 

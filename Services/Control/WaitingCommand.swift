@@ -1,6 +1,7 @@
 internal import ArgumentParser
+internal import ControlInspection
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import SignalingWire
 
 /// `heliographctl waiting`.

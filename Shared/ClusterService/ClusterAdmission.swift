@@ -1,6 +1,7 @@
+internal import ClusterBus
 internal import ClusterState
 internal import Logging
-internal import RedisStore
+internal import RedisClient
 internal import ServiceKit
 package import ServiceLifecycle
 

@@ -1,5 +1,5 @@
+package import ClusterBus
 internal import ClusterState
-package import RedisStore
 package import SignalingProtocol
 
 /// The end of a holder's leases.

@@ -1,5 +1,6 @@
+internal import ClusterBus
 package import ClusterState
-internal import RedisStore
+internal import RedisClient
 package import SignalingProtocol
 
 /// Tells whether the holders of a fleet's leases are gone. Used by the service that deals with what they held.

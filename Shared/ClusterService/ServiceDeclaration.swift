@@ -1,7 +1,8 @@
+package import ClusterBus
 package import ClusterState
 package import Logging
 package import PostgresStore
-package import RedisStore
+package import RedisClient
 package import ServiceKit
 package import ServiceLifecycle
 package import SignalingProtocol
@@ -28,7 +29,7 @@ package struct ServiceResources<Timer: ServiceTimer>: Sendable {
     /// The name of this process, unique among the service's instances.
     package let instance: String
     /// The connection for commands and functions.
-    package let redis: RedisCluster
+    package let redis: RedisClient
     /// The connections to PostgreSQL.
     package let pool: PostgresPool
     /// The service's timers.

@@ -1,9 +1,10 @@
+internal import ClusterBus
 internal import ClusterState
 package import Logging
 internal import NIOCore
 internal import NIOPosix
 package import PostgresStore
-package import RedisStore
+package import RedisClient
 package import ServiceKit
 internal import ServiceLifecycle
 internal import SignalingProtocol

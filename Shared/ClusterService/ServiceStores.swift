@@ -2,14 +2,14 @@ package import ClusterState
 package import Logging
 internal import NIOPosix
 package import PostgresStore
-package import RedisStore
+package import RedisClient
 package import ServiceKit
 import ServiceLifecycle
 
 /// A service's connections to Redis and PostgreSQL: opened first, closed last, checked by `/readyz`.
 package struct ServiceStores: Service {
     /// The connection for commands and functions.
-    package let redis: RedisCluster
+    package let redis: RedisClient
     /// The settings for further Redis connections of the process.
     package let redisConfiguration: RedisConfiguration
     /// The connections to PostgreSQL.
@@ -31,7 +31,7 @@ package struct ServiceStores: Service {
         redis configuration: RedisConfiguration, libraries: [RedisFunctionLibrary], pool: PostgresPool,
         isSchemaChecked: Bool, logger: Logger
     ) {
-        redis = RedisCluster(
+        redis = RedisClient(
             configuration: configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             libraries: libraries, logger: logger)
         redisConfiguration = configuration

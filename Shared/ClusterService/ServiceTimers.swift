@@ -1,6 +1,7 @@
+internal import ClusterBus
 internal import ClusterState
 package import Logging
-package import RedisStore
+package import RedisClient
 package import SignalingProtocol
 
 /// A service's timers, addressed by what they are for. They are stored in Redis, so that they outlive the process that
@@ -8,12 +9,12 @@ package import SignalingProtocol
 package struct ServiceTimers<Timer: ServiceTimer>: Sendable {
     /// By the number of the partition.
     private let due: [DueTimers]
-    private let redis: RedisCluster
+    private let redis: RedisClient
     private let service: ServiceName
     private let logger: Logger
 
     /// The timers of a service.
-    package init(service: ServiceName, connection: RedisCluster, logger: Logger) {
+    package init(service: ServiceName, connection: RedisClient, logger: Logger) {
         due = connection.bus.partitions.map {
             DueTimers(service: service, connection: connection, partition: $0)
         }

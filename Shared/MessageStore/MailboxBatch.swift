@@ -1,6 +1,7 @@
+internal import ClusterBus
 internal import ClusterState
 internal import NIOCore
-package import RedisStore
+package import RedisClient
 package import SignalingProtocol
 
 /// Collects messages to users, and users' acknowledgements, during one tick of the event loop and sends each kind in
@@ -34,7 +35,7 @@ package final class MailboxBatch {
         var completions: [(Result<Int64, SignalingError>) -> Void] = []
     }
 
-    private let connection: RedisCluster
+    private let connection: RedisClient
     private let gateway: GatewayID
     private var messages = Call()
     private var clears = Call()
@@ -42,7 +43,7 @@ package final class MailboxBatch {
 
     /// Sends over `connection`, for sessions that `gateway` holds. Sessions taken over by another gateway are
     /// refused, see ``SessionFence``.
-    package init(connection: RedisCluster, gateway: GatewayID) {
+    package init(connection: RedisClient, gateway: GatewayID) {
         self.connection = connection
         self.gateway = gateway
     }
@@ -176,7 +177,7 @@ package final class MailboxBatch {
     }
 }
 
-extension RedisCluster {
+extension RedisClient {
     /// When the sender of a message is told that it has failed, by Redis' clock in milliseconds; 0 while the clock is
     /// not known, and for a message that is repeated.
     func deadline(isRepeatable: Bool, inSlot slot: UInt16) -> RedisArgument {

@@ -1,6 +1,6 @@
 internal import ClusterState
 internal import NIOCore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceMetrics
 package import SignalingProtocol
 internal import SignalingWire

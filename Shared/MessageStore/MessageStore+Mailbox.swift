@@ -1,5 +1,5 @@
 internal import ClusterState
-internal import RedisStore
+internal import RedisClient
 package import SignalingProtocol
 
 /// The part of a mailbox that is read.

@@ -1,6 +1,7 @@
+internal import ClusterBus
 internal import ClusterState
 internal import NIOCore
-package import RedisStore
+package import RedisClient
 package import SignalingProtocol
 
 /// The hot path: messages to users and channels, mailboxes, channel logs. Each operation is one call of a Redis
@@ -11,9 +12,9 @@ package import SignalingProtocol
 /// ``SignalingCode/failed`` (`unavailable`) when Redis does not answer; the outcome of a send is then unknown. The
 /// gateways' most frequent operations also exist in a form that batches them, ``MailboxBatch``.
 package struct MessageStore: Sendable {
-    let connection: RedisCluster
+    let connection: RedisClient
 
-    package init(connection: RedisCluster) {
+    package init(connection: RedisClient) {
         // Declares everything that readers of events count.
         _ = EventMetrics.shared
         self.connection = connection

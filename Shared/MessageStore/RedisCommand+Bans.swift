@@ -1,5 +1,5 @@
 internal import ClusterState
-package import RedisStore
+package import RedisClient
 package import SignalingProtocol
 
 extension RedisCommand {

@@ -5,7 +5,7 @@ import MessageStore
 import NIOCore
 import NIOPosix
 import PostgresStore
-import RedisStore
+import RedisClient
 import ServiceKit
 import ServiceLifecycle
 import SignalingProtocol
@@ -23,7 +23,7 @@ actor ServicesStage {
     nonisolated let postgresURL: String
     nonisolated let pool: PostgresPool
     /// The test's own connection, to inspect Redis.
-    nonisolated let connection: RedisCluster
+    nonisolated let connection: RedisClient
     nonisolated let app: AppID
     private var groups: [ServiceGroup] = []
     private var tasks: [Task<Void, any Error>] = []
@@ -70,7 +70,7 @@ actor ServicesStage {
             configuration: try PostgresConfiguration(url: postgresURL), connections: 1, logger: Self.silent)
         _ = try await Migrations(pool: pool, level: ClusterLevel.current).apply()
         app = try AppID("app:{1}")
-        connection = RedisCluster(
+        connection = RedisClient(
             configuration: try Self.patient(redis.url), eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             libraries: [.messages, .leases, .timers, .streams, .presence, .channels, .memberships], logger: Self.silent)
         connection.start()

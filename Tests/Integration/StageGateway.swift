@@ -1,9 +1,10 @@
+import ClusterBus
 import ClusterState
 import Logging
 import MessageStore
 import NIOCore
 import NIOPosix
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import SignalingWire
 import Synchronization
@@ -19,7 +20,7 @@ final class StageGateway: Sendable {
     let id: GatewayID
     let leases: GatewayLeases
     let messages: MessageStore
-    let connection: RedisCluster
+    let connection: RedisClient
     private let sender: CommandSender
     private let subscriber: RedisSubscriber
     private let box: HeardBox
@@ -32,7 +33,7 @@ final class StageGateway: Sendable {
         self.id = id
         let logger = ServicesStage.silent
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let connection = RedisCluster(
+        let connection = RedisClient(
             configuration: try redis.configuration, eventLoop: loop,
             libraries: [.messages, .leases, .streams], logger: logger)
         self.connection = connection
@@ -153,7 +154,7 @@ extension ProcessLeases<BridgeID> {
 extension LeaseHolder {
     /// Lets some of the holder's leases end as if no heartbeat had come for their time to live, without the wait.
     /// - Parameter numbers: default all.
-    func expire(_ numbers: [Int]? = nil, on connection: RedisCluster) async throws(RedisError) {
+    func expire(_ numbers: [Int]? = nil, on connection: RedisClient) async throws(RedisError) {
         let fleet = Self.fleet
         for place in fleet.places(of: self, in: connection.bus) where numbers?.contains(place.number) ?? true {
             _ = try await connection.execute(

@@ -1,6 +1,6 @@
 internal import Logging
 internal import NIOPosix
-package import RedisStore
+package import RedisClient
 
 /// A real Redis Cluster of the test's own: masters, each with the same number of replicas, on free loopback ports. A
 /// master that fails is replaced after two seconds and some tenths.

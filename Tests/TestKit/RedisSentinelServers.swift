@@ -1,6 +1,6 @@
 internal import Logging
 internal import NIOPosix
-package import RedisStore
+package import RedisClient
 
 /// A real Redis with Sentinel of the test's own: a master, its replicas, and three Sentinels, on free loopback ports. A
 /// master that fails is replaced after three seconds and some tenths.

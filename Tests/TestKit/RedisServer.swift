@@ -2,7 +2,7 @@ internal import Glibc
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
-package import RedisStore
+package import RedisClient
 internal import Synchronization
 
 /// A real Redis of the test's own: in a temporary directory, on a free loopback port.

@@ -1,5 +1,5 @@
 internal import Glibc
-package import RedisStore
+package import RedisClient
 
 /// A Redis Sentinel of the test's own, on a free loopback port.
 package actor SentinelServer {

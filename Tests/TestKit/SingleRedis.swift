@@ -1,5 +1,6 @@
+package import ClusterBus
 package import ClusterState
-package import RedisStore
+package import RedisClient
 package import SignalingProtocol
 
 // Tests on a single Redis, whose bus has one partition, need not name it. Services must.
@@ -23,7 +24,7 @@ extension KeySpace {
 
 extension DueTimers {
     /// The timers of a service on a single Redis.
-    package init(service: ServiceName, connection: RedisCluster) {
+    package init(service: ServiceName, connection: RedisClient) {
         self.init(service: service, connection: connection, partition: .whole)
     }
 }

@@ -1,10 +1,11 @@
 package import ChannelStateLogic
+internal import ClusterBus
 package import ClusterService
 package import ClusterState
 internal import Logging
 internal import MessageStore
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 package import SignalingProtocol
 
 /// The channel-state service: channels' members and attributes.

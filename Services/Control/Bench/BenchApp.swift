@@ -1,6 +1,7 @@
+internal import ClusterBus
 internal import ClusterState
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceKit
 internal import SignalingProtocol
 

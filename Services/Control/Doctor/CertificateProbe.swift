@@ -1,8 +1,9 @@
+internal import ClusterBus
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 internal import NIOTLS
-internal import RedisStore
+internal import RedisClient
 
 /// Asks a server for its certificate.
 enum CertificateProbe {

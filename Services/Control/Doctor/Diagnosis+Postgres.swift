@@ -1,6 +1,6 @@
 internal import ClusterState
+internal import ControlInspection
 internal import PostgresStore
-internal import RedisStore
 
 extension Diagnosis {
     /// Looks at the servers of PostgreSQL and at the tables.

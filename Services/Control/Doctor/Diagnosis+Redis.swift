@@ -1,5 +1,7 @@
+internal import ClusterBus
 internal import ClusterState
-internal import RedisStore
+internal import ControlInspection
+internal import RedisClient
 internal import ServiceKit
 internal import SignalingProtocol
 

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import RedisStore
 
 extension Diagnosis {
     private static let programs = ["gateway", "presence", "channel-state", "invitation", "sip-bridge", "webhooks"]

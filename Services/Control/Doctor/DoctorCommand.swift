@@ -1,7 +1,7 @@
 internal import ArgumentParser
+internal import ControlInspection
 internal import Glibc
 internal import PostgresStore
-internal import RedisStore
 internal import SignalingWire
 
 /// `heliographctl doctor`.

@@ -1,7 +1,8 @@
 internal import ArgumentParser
+internal import ClusterBus
 internal import ClusterState
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceKit
 internal import SignalingClient
 internal import SignalingProtocol

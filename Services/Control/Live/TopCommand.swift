@@ -1,7 +1,9 @@
 internal import ArgumentParser
+internal import ClusterBus
+internal import ControlInspection
 internal import Glibc
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceKit
 internal import SignalingProtocol
 

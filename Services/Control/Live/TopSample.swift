@@ -1,5 +1,6 @@
+internal import ControlInspection
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 internal import SignalingWire
 

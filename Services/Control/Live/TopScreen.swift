@@ -1,5 +1,5 @@
+internal import ControlInspection
 internal import PostgresStore
-internal import RedisStore
 
 /// One picture of `top`, fitted into a terminal.
 struct TopScreen {

@@ -1,10 +1,11 @@
+internal import ClusterBus
 internal import ClusterState
 internal import GatewayLogic
 package import Logging
 internal import MessageStore
 internal import NIOCore
 internal import NIOPosix
-internal import RedisStore
+internal import RedisClient
 package import ServiceKit
 import ServiceLifecycle
 internal import SignalingProtocol

@@ -1,7 +1,7 @@
 internal import ClusterState
 internal import InvitationLogic
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 package import ServiceKit
 
 /// The settings of the invitation service.

@@ -1,3 +1,4 @@
+internal import ClusterBus
 package import ClusterService
 package import ClusterState
 package import InvitationLogic
@@ -5,7 +6,6 @@ internal import Logging
 internal import MessageStore
 internal import NIOCore
 internal import PostgresStore
-internal import RedisStore
 package import SignalingProtocol
 
 /// The invitation service: calls between users and with telephones, their timers, the watch over

@@ -1,5 +1,6 @@
+internal import ClusterBus
 internal import Logging
-internal import RedisStore
+internal import RedisClient
 internal import ServiceKit
 internal import ServiceLifecycle
 internal import SignalingProtocol

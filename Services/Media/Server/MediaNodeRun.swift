@@ -1,6 +1,7 @@
+internal import ClusterBus
 internal import ClusterState
 internal import Logging
-internal import RedisStore
+internal import RedisClient
 internal import ServiceKit
 internal import ServiceLifecycle
 internal import SignalingProtocol
@@ -17,14 +18,14 @@ final class MediaNodeRun: Service {
 
     private let id: MediaNodeID
     private let configuration: MediaConfiguration
-    private let redis: RedisCluster
+    private let redis: RedisClient
     private let list: MediaNodeList
     private let logger: Logger
     private let open = Mutex<Open?>(nil)
     private let outbox: MediaOutbox
     private let counting = MediaCounting()
 
-    init(id: MediaNodeID, configuration: MediaConfiguration, redis: RedisCluster, logger: Logger) {
+    init(id: MediaNodeID, configuration: MediaConfiguration, redis: RedisClient, logger: Logger) {
         self.id = id
         self.configuration = configuration
         self.redis = redis

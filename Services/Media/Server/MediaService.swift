@@ -1,7 +1,7 @@
+internal import ClusterBus
 package import ClusterService
 package import ClusterState
 internal import Logging
-internal import RedisStore
 internal import ServiceKit
 internal import ServiceLifecycle
 package import SignalingProtocol

@@ -1,10 +1,11 @@
+internal import ClusterBus
 package import ClusterService
 package import ClusterState
 internal import Logging
 internal import MessageStore
 internal import PostgresStore
 package import PresenceLogic
-internal import RedisStore
+internal import RedisClient
 package import SignalingProtocol
 
 /// The presence service: users' sessions and attributes, settings of apps, and the watch over gateways.
@@ -126,7 +127,7 @@ package struct PresenceService: ServiceDeclaration {
         router.on(GetRevokedTokens.self, bans.findRevoked)
     }
 
-    private func addLists(to router: inout CommandRouter, _ pool: PostgresPool, _ redis: RedisCluster) {
+    private func addLists(to router: inout CommandRouter, _ pool: PostgresPool, _ redis: RedisClient) {
         let lists = RecordLists(pool: pool)
         router.on(ListRecords.self) { command, context async throws(SignalingError) in
             guard let deadline = context.deadline else { return try await lists.page(command, within: nil) }

@@ -1,8 +1,9 @@
+internal import ClusterBus
 package import ClusterService
 package import ClusterState
 internal import MessageStore
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceKit
 internal import ServiceLifecycle
 package import SignalingProtocol

@@ -1,5 +1,6 @@
+internal import ClusterBus
 internal import ClusterState
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 internal import WebhooksLogic
 
@@ -8,7 +9,7 @@ struct MirrorReader: Sendable {
     /// The services whose mirrors contain events.
     private static let services = [ServiceName.presence, .channelState, .invitation]
 
-    let redis: RedisCluster
+    let redis: RedisClient
 
     /// The time up to which all events are in PostgreSQL, in microseconds of Redis' clock.
     /// - Throws: when a server does not answer.

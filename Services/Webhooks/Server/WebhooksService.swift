@@ -1,8 +1,9 @@
+internal import ClusterBus
 package import ClusterService
 package import ClusterState
 internal import Logging
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 package import SignalingProtocol
 internal import WebhookClient
 

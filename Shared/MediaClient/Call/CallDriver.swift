@@ -82,8 +82,9 @@ final class CallDriver {
         flags = configuration.isMuted ? .audioMuted : []
     }
 
-    // The timer keeps the call alive until it has ended.
-    func start() {
+    /// Begins with the first join.
+    /// - Parameter isTimed: whether the call takes its steps by itself; its timer then keeps it alive.
+    func start(isTimed: Bool = true) {
         guard phase == .idle else { return }
         phase = .joining
         do {
@@ -94,7 +95,7 @@ final class CallDriver {
         for failure in audio?.start() ?? [] { tell(.deviceFailed(failure.device, failure.message)) }
         let control = connect(configuration, eventLoop) { [weak self] in self?.handle($0) }
         self.control = control
-        schedule(.now() + Self.step)
+        if isTimed { schedule(.now() + Self.step) }
         control.start()
         perform(reconnect.join(now: .now))
     }
@@ -133,7 +134,8 @@ final class CallDriver {
         }
     }
 
-    private func advance() {
+    /// Takes a step: what is due by now.
+    func advance() {
         let now = MediaInstant.now
         if case .leaving(let until) = phase, now >= until { return end(nil) }
         control?.advance()

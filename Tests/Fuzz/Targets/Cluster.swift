@@ -4,8 +4,9 @@ import NIOCore
 import SignalingProtocol
 import SignalingWire
 
+@testable import ClusterBus
 @testable import InvitationServer
-@testable import RedisStore
+@testable import RedisClient
 
 extension FuzzTarget {
     /// Messages between the cluster's processes through Redis, and the replies of Redis.

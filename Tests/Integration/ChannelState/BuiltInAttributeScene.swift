@@ -1,5 +1,5 @@
 import ClusterState
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import TestKit
 import Testing

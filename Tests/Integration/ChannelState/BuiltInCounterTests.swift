@@ -1,6 +1,7 @@
 import ChannelStateServer
+import ClusterBus
 import ClusterState
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import TestKit
 import Testing

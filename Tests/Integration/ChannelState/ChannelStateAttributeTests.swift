@@ -1,6 +1,6 @@
 import MessageStore
 import PostgresStore
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import TestKit
 import Testing

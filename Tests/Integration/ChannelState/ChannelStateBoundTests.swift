@@ -1,7 +1,7 @@
 import ClusterState
 import MessageStore
 import PostgresStore
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import TestKit
 import Testing

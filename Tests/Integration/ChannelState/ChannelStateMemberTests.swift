@@ -1,6 +1,7 @@
+import ClusterBus
 import ClusterState
 import MessageStore
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import SignalingWire
 import TestKit

@@ -2,7 +2,7 @@ import ClusterService
 import ClusterState
 import NIOCore
 import PostgresStore
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import TestKit
 import Testing

@@ -1,7 +1,7 @@
+import ClusterBus
 import ClusterService
 import ClusterState
 import PostgresStore
-import RedisStore
 import SignalingProtocol
 import TestKit
 import Testing

@@ -1,7 +1,8 @@
+import ClusterBus
 import ClusterService
 import ClusterState
 import PostgresStore
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import TestKit
 import Testing

@@ -1,5 +1,5 @@
 import ClusterState
-import RedisStore
+import RedisClient
 import Testing
 
 /// Calls the functions of the server API.

@@ -1,5 +1,6 @@
+import ClusterBus
 import InvitationServer
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import Testing
 

@@ -1,4 +1,4 @@
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import Testing
 

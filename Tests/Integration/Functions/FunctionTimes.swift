@@ -1,5 +1,5 @@
 import ClusterState
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import TestKit
 import Testing
@@ -12,11 +12,11 @@ struct FunctionTimes: Sendable {
     static let bound: Int64 = 5000
     private static let attempts = 5
 
-    let connection: RedisCluster
+    let connection: RedisClient
     private let driven = Recording<String>()
 
     /// Sets Redis' slow log to record every command.
-    init(_ connection: RedisCluster) async throws {
+    init(_ connection: RedisClient) async throws {
         self.connection = connection
         try await command("CONFIG", "SET", "slowlog-max-len", 100_000)
         try await command("CONFIG", "SET", "slowlog-log-slower-than", 0)
@@ -72,7 +72,7 @@ struct FunctionTimes: Sendable {
     }
 
     /// The functions loaded in Redis, without the libraries' version suffixes.
-    static func functions(of library: String, _ connection: RedisCluster) async throws -> Set<String> {
+    static func functions(of library: String, _ connection: RedisClient) async throws -> Set<String> {
         let list = try await connection.execute(RedisCommand("FUNCTION", "LIST", "LIBRARYNAME", .string(library)))
         var names: Set<String> = []
         for library in list.array ?? [] {

@@ -1,7 +1,7 @@
 import ClusterState
 import Foundation
 import MessageStore
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import TestKit
 import Testing

@@ -1,7 +1,8 @@
+import ClusterBus
 import ClusterState
 import GatewayServer
 import NIOPosix
-import RedisStore
+import RedisClient
 import ServiceLifecycle
 import SignalingProtocol
 import TestKit
@@ -15,7 +16,7 @@ import Testing
     /// with those that Redis records.
     @Test func sessionsAtOtherMastersAreCompared() async throws {
         try await RedisClusterScene.run { scene in
-            let redis = try RedisCluster(
+            let redis = try RedisClient(
                 url: scene.servers.url, eventLoop: MultiThreadedEventLoopGroup.singleton.next(), libraries: [.leases],
                 logger: ServicesStage.silent)
             redis.start()

@@ -1,8 +1,9 @@
+import ClusterBus
 import ClusterState
 import GatewayServer
 import NIOCore
 import NIOPosix
-import RedisStore
+import RedisClient
 import ServiceKit
 import ServiceLifecycle
 import TestKit
@@ -52,7 +53,7 @@ import Testing
         try await redis.remove()
     }
 
-    private static func setUser(_ rights: [String], _ connection: RedisCluster) async throws {
+    private static func setUser(_ rights: [String], _ connection: RedisClient) async throws {
         let words = ["SETUSER", "gateway"] + rights
         _ = try await connection.execute(RedisCommand("ACL", arguments: words.map { .string($0) }))
     }

@@ -1,9 +1,10 @@
+import ClusterBus
 import ClusterState
 import GatewayServer
 import Logging
 import NIOCore
 import NIOPosix
-import RedisStore
+import RedisClient
 import ServiceKit
 import ServiceLifecycle
 import SignalingProtocol
@@ -68,8 +69,8 @@ import Testing
     }
 
     /// The test's own client, started, which looks at leases.
-    static func operatingClient(of redis: RedisServer) throws -> RedisCluster {
-        let client = RedisCluster(
+    static func operatingClient(of redis: RedisServer) throws -> RedisClient {
+        let client = RedisClient(
             configuration: try redis.configuration, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             libraries: [.leases], logger: ServicesStage.silent)
         client.start()

@@ -1,3 +1,4 @@
+import ClusterBus
 import ClusterService
 import ClusterState
 import InvitationServer
@@ -6,7 +7,7 @@ import MessageStore
 import NIOCore
 import NIOPosix
 import PostgresStore
-import RedisStore
+import RedisClient
 import ServiceKit
 import ServiceLifecycle
 import SignalingProtocol
@@ -31,7 +32,7 @@ actor InvitationStage {
     nonisolated let redis: RedisServer
     nonisolated let pool: PostgresPool
     nonisolated let postgresURL: String
-    nonisolated let connection: RedisCluster
+    nonisolated let connection: RedisClient
     nonisolated let messages: MessageStore
     nonisolated let app: AppID
     nonisolated let channel: ChannelName
@@ -69,7 +70,7 @@ actor InvitationStage {
             configuration: try PostgresConfiguration(url: postgresURL), connections: 1, logger: logger)
         _ = try await Migrations(pool: pool, level: ClusterLevel.current).apply()
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let connection = RedisCluster(
+        let connection = RedisClient(
             configuration: try redis.configuration, eventLoop: loop,
             libraries: [.messages, .leases, .streams],
             logger: logger)

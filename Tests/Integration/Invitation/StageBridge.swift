@@ -1,8 +1,9 @@
+import ClusterBus
 import ClusterState
 import Logging
 import MessageStore
 import PostgresStore
-import RedisStore
+import RedisClient
 import ServiceLifecycle
 import SignalingProtocol
 import SignalingWire

@@ -1,5 +1,5 @@
 import MessageStore
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import TestKit
 import Testing

@@ -1,7 +1,7 @@
 import ClusterState
 import MessageStore
 import NIOCore
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import TestKit
 import Testing
@@ -18,7 +18,7 @@ import Testing
 
     /// Sends a message to the user and one to the channel, which cannot be repeated, over a
     /// connection with a short time limit.
-    private static func send(_ scene: MessageStoreScene, over connection: RedisCluster) -> Outcomes {
+    private static func send(_ scene: MessageStoreScene, over connection: RedisClient) -> Outcomes {
         let outcomes = Outcomes()
         connection.eventLoop.execute {
             let batch = MailboxBatch(connection: connection, gateway: scene.gateway)
@@ -40,7 +40,7 @@ import Testing
             try await scene.admit(scene.sender.account)
             var configuration = try scene.redis.server.configuration
             configuration.commandTimeout = Self.timeout
-            let connection = RedisCluster(
+            let connection = RedisClient(
                 configuration: configuration, eventLoop: scene.redis.eventLoop, libraries: [.messages],
                 logger: RedisScene.logger)
             connection.start()

@@ -1,7 +1,7 @@
 import ClusterState
 import MessageStore
 import NIOCore
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import SignalingWire
 import TestKit

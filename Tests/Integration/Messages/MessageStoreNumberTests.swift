@@ -1,6 +1,6 @@
 import ClusterState
 import MessageStore
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import TestKit
 import Testing
@@ -37,7 +37,7 @@ import Testing
     /// A master that was replaced while it was suspended may number something, by the clock, before it hears of that.
     @Test func inAClusterAVersionIsAtLeastTheClock() async throws {
         try await RedisClusterScene.run(RedisClusterServers(masters: 1, replicas: 0)) { scene in
-            let client = try RedisCluster(
+            let client = try RedisClient(
                 url: scene.servers.url, eventLoop: scene.cluster.eventLoop, libraries: [.messages],
                 logger: RedisScene.logger)
             client.start()

@@ -1,7 +1,8 @@
+import ClusterBus
 import ClusterState
 import MessageStore
 import NIOCore
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import SignalingWire
 import TestKit

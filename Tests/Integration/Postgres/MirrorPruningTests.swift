@@ -1,6 +1,6 @@
 import ClusterState
 import PostgresStore
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import TestKit
 import Testing

@@ -1,9 +1,10 @@
+import ClusterBus
 import ClusterService
 import ClusterState
 import NIOPosix
 import PostgresStore
 import PresenceLogic
-import RedisStore
+import RedisClient
 import ServiceKit
 import ServiceLifecycle
 import SignalingProtocol
@@ -44,7 +45,7 @@ import Testing
         throw TestFailure("no app")
     }
 
-    static func sessions(_ redis: RedisCluster) -> SessionHandler {
+    static func sessions(_ redis: RedisClient) -> SessionHandler {
         let functions = PresenceFunctions(redis: redis, mirror: PresenceMirror(isOn: true, bus: redis.bus))
         let logger = ServicesStage.silent
         return SessionHandler(
@@ -55,7 +56,7 @@ import Testing
             timers: ServiceTimers(service: .presence, connection: redis, logger: logger), logger: logger)
     }
 
-    private static func membership(_ redis: RedisCluster, _ pool: PostgresPool) -> MembershipHandler {
+    private static func membership(_ redis: RedisClient, _ pool: PostgresPool) -> MembershipHandler {
         let functions = ChannelFunctions(redis: redis, mirror: MemberMirror(isOn: true, bus: redis.bus))
         let logger = ServicesStage.silent
         let counters = ChannelCounters(
@@ -70,8 +71,8 @@ import Testing
     }
 
     /// A client of a cluster, connected to all masters.
-    static func client(of scene: RedisClusterScene) async throws -> RedisCluster {
-        let redis = try RedisCluster(
+    static func client(of scene: RedisClusterScene) async throws -> RedisClient {
+        let redis = try RedisClient(
             url: scene.servers.url, eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             libraries: [.presence, .memberships, .channels, .messages, .leases, .timers, .streams, .instances],
             logger: ServicesStage.silent)
@@ -97,7 +98,7 @@ import Testing
         try first(atMaster: master, { GatewayID("g\($0)") }, slot: { KeySpace.slot(of: .gateway($0)) })
     }
 
-    private static func killFirst(_ scene: RedisClusterScene, _ redis: RedisCluster) async throws {
+    private static func killFirst(_ scene: RedisClusterScene, _ redis: RedisClient) async throws {
         try await scene.servers.servers[0].kill()
         try await waitUntil("the outage") { await redis.checkReadiness() == .ready ? "ready" : nil }
     }
@@ -138,7 +139,7 @@ import Testing
         }
     }
 
-    private static func hasTimer(_ timer: PresenceTimer, _ redis: RedisCluster) async throws -> Bool {
+    private static func hasTimer(_ timer: PresenceTimer, _ redis: RedisClient) async throws -> Bool {
         let key = KeySpace.due(.presence, in: redis.bus.partition(of: timer.subject))
         return try await !redis.execute(RedisCommand("ZSCORE", key: key, .string(timer.member))).isNull
     }

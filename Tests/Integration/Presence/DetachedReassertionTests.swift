@@ -1,7 +1,8 @@
+import ClusterBus
 import ClusterState
 import MessageStore
 import PostgresStore
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import SignalingWire
 import TestKit

@@ -1,9 +1,10 @@
+import ClusterBus
 import ClusterService
 import ClusterState
 import NIOPosix
 import PostgresStore
 import PresenceLogic
-import RedisStore
+import RedisClient
 import ServiceKit
 import ServiceLifecycle
 import SignalingProtocol
@@ -17,7 +18,7 @@ import Testing
     /// Presence on a cluster of three masters.
     private struct Stage {
         let scene: RedisClusterScene
-        let redis: RedisCluster
+        let redis: RedisClient
         let leases: GatewayLeases
         private let sessions: SessionHandler
 

@@ -1,8 +1,9 @@
+import ClusterBus
 import ClusterState
 import MessageStore
 import PostgresStore
 import PresenceLogic
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import SignalingWire
 import TestKit

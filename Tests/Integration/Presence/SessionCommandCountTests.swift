@@ -1,5 +1,5 @@
 import ClusterState
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import Testing
 
@@ -63,7 +63,7 @@ private struct SessionFunctions {
     /// A deadline far ahead, as each command of a gateway has one.
     static let deadline: RedisArgument = 9_999_999_999_999
 
-    let connection: RedisCluster
+    let connection: RedisClient
     let tag: String
 
     @discardableResult

@@ -1,6 +1,6 @@
 import ClusterState
 import MessageStore
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import TestKit
 import Testing

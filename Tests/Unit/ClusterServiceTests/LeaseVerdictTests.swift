@@ -1,5 +1,6 @@
+import ClusterBus
 import ClusterState
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import Testing
 

@@ -1,8 +1,9 @@
+import ClusterBus
 import ClusterService
 import ClusterState
 import Logging
 import PostgresStore
-import RedisStore
+import RedisClient
 import ServiceKit
 import ServiceLifecycle
 import SignalingProtocol

@@ -1,7 +1,8 @@
+import ClusterBus
 import Logging
 import NIOCore
 import NIOPosix
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import SignalingWire
 import TestKit
@@ -13,7 +14,7 @@ import Testing
     /// A command sender without Redis: the test supplies the answers.
     private static func sender(on loop: any EventLoop) throws -> CommandSender {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let connection = RedisCluster(
+        let connection = RedisClient(
             configuration: try RedisConfiguration(url: "redis://127.0.0.1:1"), eventLoop: loop, logger: logger)
         return CommandSender(sender: .gateway(GatewayID("g")), connection: connection, logger: logger)
     }

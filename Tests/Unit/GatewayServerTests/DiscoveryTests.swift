@@ -1,6 +1,7 @@
+import ClusterBus
 import Logging
 import NIOHTTP1
-import RedisStore
+import RedisClient
 import ServiceKit
 import SignalingProtocol
 import Synchronization

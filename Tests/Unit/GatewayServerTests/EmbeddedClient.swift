@@ -1,8 +1,9 @@
+import ClusterBus
 import GatewayLogic
 import Logging
 import NIOCore
 import NIOEmbedded
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import SignalingWire
 import WebSocketWire

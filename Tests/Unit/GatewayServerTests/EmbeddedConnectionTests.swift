@@ -1,6 +1,6 @@
+import ClusterBus
 import GatewayLogic
 import NIOCore
-import RedisStore
 import SignalingProtocol
 import SignalingWire
 import Synchronization

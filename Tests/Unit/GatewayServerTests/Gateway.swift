@@ -1,7 +1,7 @@
 import Logging
 import NIOCore
 import NIOPosix
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import SignalingWire
 import Synchronization

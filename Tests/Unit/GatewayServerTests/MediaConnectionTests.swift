@@ -1,6 +1,7 @@
+import ClusterBus
 import GatewayLogic
 import NIOCore
-import RedisStore
+import RedisClient
 import SignalingProtocol
 import SignalingWire
 import Testing

@@ -1,5 +1,4 @@
 import MediaEngineLogic
-import TestKit
 import Testing
 
 @testable import MediaClient
@@ -11,52 +10,51 @@ import Testing
 
     private var devices: MediaDevices { MediaDevices(capture: capture, playback: playback) }
 
-    /// The app is told of these failures of devices, in any order of its other events.
-    private func told(_ scene: DriverScene, _ expected: MediaEvent...) async throws {
-        try await waitUntil("the app is told") {
-            let failures = scene.events.filter { if case .deviceFailed = $0 { true } else { false } }
-            return failures == expected ? nil : "it was told \(failures)"
-        }
-    }
-
     @Test func failuresAreToldOnceAndTheCallGoesOn() async throws {
-        let scene = try await DriverScene(devices)
+        let (scene, capture, playback) = (try await DriverScene(devices), capture, playback)
         try await scene.join()
-        for _ in 0..<3 {
-            capture.fail("unplugged")
-            playback.fail("no such card")
+        let failures = [
+            MediaEvent.deviceFailed(.capture, "unplugged"), .deviceFailed(.playback, "no such card"),
+        ]
+        try await scene.on { driver, _ in
+            for _ in 0..<3 {
+                capture.fail("unplugged")
+                playback.fail("no such card")
+            }
+            driver.advance()
+            #expect(scene.events.suffix(2) == failures)
+            capture.fail("again")
+            // It has recovered: what it delivers is sent.
+            let before = driver.audio?.outgoing.packets
+            capture.deliver([Int16](repeating: 1, count: 960))
+            driver.advance()
+            #expect(driver.audio?.outgoing.packets == before.map { $0 + 1 })
+            #expect(scene.events.suffix(2) == failures)
         }
-        try await told(scene, .deviceFailed(.capture, "unplugged"), .deviceFailed(.playback, "no such card"))
-        capture.fail("again")
-        // It has recovered: what it delivers is sent.
-        let before = try await scene.on { driver, _ in
-            #expect(driver.phase == .joined)
-            return driver.audio?.outgoing.packets
-        }
-        capture.deliver([Int16](repeating: 1, count: 960))
-        try await waitUntil("what it delivers is sent") {
-            let now = try await scene.on { driver, _ in driver.audio?.outgoing.packets }
-            return now == before.map { $0 + 1 } ? nil : "\(now ?? 0) packets"
-        }
-        try await told(scene, .deviceFailed(.capture, "unplugged"), .deviceFailed(.playback, "no such card"))
         try await scene.end()
     }
 
     /// Before a call is in, the app waits for nothing but that: the attempt goes on, and the failure is told later.
     @Test func whatFailsBeforeTheJoinIsToldAfterIt() async throws {
         let scene = try await DriverScene(devices)
-        playback.fail("no such card")
-        try await letPass(.milliseconds(100), "a call that is not in tells of no failure")
-        #expect(scene.events == [])
-        try await scene.join()
-        try await told(scene, .deviceFailed(.playback, "no such card"))
+        let playback = playback
+        try await scene.on { driver, control in
+            playback.fail("no such card")
+            driver.advance()
+            #expect(scene.events == [])
+            try control.joined()
+            driver.receive(.sign(size: 1))
+            driver.advance()
+        }
         #expect(scene.events.first == .joined(uid: 7))
+        #expect(scene.events.contains(.deviceFailed(.playback, "no such card")))
         try await scene.end()
     }
 
     /// A device that cannot be started is told at once.
     @Test func whatCannotBeStartedIsTold() async throws {
         let scene = try await DriverScene(MediaDevices(capture: BrokenCapture()))
+        try await scene.on { _, _ in }
         #expect(scene.events == [.deviceFailed(.capture, "a: it is broken")])
         try await scene.join()
         #expect(scene.events.contains(.joined(uid: 7)))

@@ -54,9 +54,13 @@ final class ScriptedControl: CallControl {
     }
 }
 
-/// A call whose gateway and devices are a test's. What a test does with it happens on the call's loop.
+/// A call whose gateway and devices are a test's. What a test does with it happens on the call's loop, and the call
+/// takes a step only when a test says so: it does not matter how long a busy machine takes between two lines of a test.
 final class DriverScene: Sendable {
-    private typealias Parts = (driver: CallDriver, control: ScriptedControl)
+    private final class Parts {
+        var control: ScriptedControl?
+        var driver: CallDriver?
+    }
 
     private let told = NIOLockedValueBox<[MediaClient.MediaEvent]>([])
     private let parts: NIOLoopBound<Parts>
@@ -65,24 +69,22 @@ final class DriverScene: Sendable {
     /// What the app was told so far.
     var events: [MediaClient.MediaEvent] { told.withLockedValue { $0 } }
 
-    /// A call that has asked for its first join.
+    /// A call that asks for its first join when a test does something with it.
     init(_ devices: MediaDevices = MediaDevices()) async throws {
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
         let told = self.told
         parts = try await eventLoop.submit {
-            var made: ScriptedControl?
+            let parts = Parts()
             let configuration = MediaConfiguration(
                 app: "app", channel: "room", source: .addresses([]), devices: devices)
-            let driver = CallDriver(
+            parts.driver = CallDriver(
                 configuration: configuration, eventLoop: eventLoop,
                 connect: { _, _, notice in
                     let control = ScriptedControl(notice)
-                    made = control
+                    parts.control = control
                     return control
                 }, sink: { event in told.withLockedValue { $0.append(event) } })
-            driver.start()
-            guard let control = made else { preconditionFailure("a call makes its connection when it starts") }
-            return NIOLoopBound((driver, control), eventLoop: eventLoop)
+            return NIOLoopBound(parts, eventLoop: eventLoop)
         }.get()
         self.eventLoop = eventLoop
     }
@@ -92,16 +94,21 @@ final class DriverScene: Sendable {
         _ body: @escaping @Sendable (CallDriver, ScriptedControl) throws -> Value
     ) async throws -> Value {
         try await eventLoop.submit { [parts] in
-            let (driver, control) = parts.value
+            let parts = parts.value
+            parts.driver?.start(isTimed: false)
+            guard let driver = parts.driver, let control = parts.control else {
+                preconditionFailure("a call makes its connection when it starts")
+            }
             return try body(driver, control)
         }.get()
     }
 
-    /// Gets in: the join is answered, and the first packet comes.
+    /// Gets in: the join is answered, and the first packet comes. Then the call takes a step.
     func join(n: Int64 = 10, slots: [UInt32] = [2001, 2002]) async throws {
         try await on { driver, control in
             try control.joined(n: n, slots: slots)
             driver.receive(.sign(size: 1))
+            driver.advance()
         }
     }
 

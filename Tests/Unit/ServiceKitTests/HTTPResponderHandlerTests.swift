@@ -106,7 +106,13 @@ struct HTTPResponderHandlerTests {
 
     @Test("A one-request connection is closed when no request arrives in time")
     func timeout() async throws {
-        #expect(try await exchange("GET / HTTP/1.1\r\n", .oneRequest(within: .milliseconds(20))).isEmpty)
+        do {
+            #expect(try await exchange("GET / HTTP/1.1\r\n", .oneRequest(within: .milliseconds(20))).isEmpty)
+        } catch let error as ChannelError where error == .ioOnClosedChannel {
+            // On a busy machine it is closed before the test has written.
+        } catch let error as IOError where error.errnoCode == ECONNRESET {
+            // Or while what was written has not been read.
+        }
     }
 
     @Test("A pipeline error closes the connection unless it is declared harmless")

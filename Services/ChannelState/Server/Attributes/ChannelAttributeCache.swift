@@ -1,6 +1,7 @@
 internal import ChannelStateLogic
+internal import ClusterBus
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
 

@@ -1,6 +1,7 @@
 internal import ChannelStateLogic
+internal import ClusterBus
 internal import ClusterState
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 
 /// The counters of channels.

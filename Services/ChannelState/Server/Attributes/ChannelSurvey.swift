@@ -1,9 +1,10 @@
 internal import ChannelStateLogic
+internal import ClusterBus
 internal import ClusterService
 internal import ClusterState
 internal import Logging
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
 

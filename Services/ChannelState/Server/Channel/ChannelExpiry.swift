@@ -2,7 +2,6 @@ internal import ChannelStateLogic
 internal import ClusterService
 internal import Logging
 internal import PostgresStore
-internal import RedisStore
 internal import ServiceMetrics
 internal import SignalingProtocol
 

@@ -1,14 +1,15 @@
 internal import ChannelStateLogic
+internal import ClusterBus
 internal import ClusterState
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 
 /// The functions of the libraries `heliograph_channels` and `heliograph_memberships`.
 ///
 /// Every method throws `SignalingError`: a function's refusal, or that Redis is not available.
 struct ChannelFunctions: Sendable {
-    let redis: RedisCluster
+    let redis: RedisClient
     /// Where changes of memberships are recorded for PostgreSQL.
     var mirror = MemberMirror()
 

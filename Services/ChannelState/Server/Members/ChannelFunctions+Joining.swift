@@ -1,7 +1,8 @@
 internal import ChannelStateLogic
+internal import ClusterBus
 internal import ClusterState
 internal import MessageStore
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 
 /// Joining a channel, with everything that the reply contains.

@@ -1,7 +1,8 @@
+internal import ClusterBus
 internal import ClusterState
 internal import Logging
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
 

@@ -1,8 +1,9 @@
 internal import ChannelStateLogic
+internal import ClusterBus
 internal import ClusterService
 internal import ClusterState
 internal import Logging
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 
 /// Corrects the members of channels after Redis has lost data, by the reports of gateways: restores members that Redis

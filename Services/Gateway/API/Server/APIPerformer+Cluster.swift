@@ -1,5 +1,6 @@
+internal import ClusterBus
 internal import GatewayAPILogic
-internal import RedisStore
+internal import RedisClient
 internal import ServiceKit
 internal import SignalingProtocol
 internal import SignalingWire

@@ -1,5 +1,5 @@
+internal import ClusterBus
 internal import GatewayAPILogic
-internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 

@@ -1,8 +1,9 @@
+package import ClusterBus
 internal import ClusterState
 internal import GatewayAPILogic
 package import MessageStore
 package import NIOCore
-package import RedisStore
+package import RedisClient
 internal import ServiceKit
 package import SignalingProtocol
 internal import SignalingWire
@@ -16,7 +17,7 @@ package struct APIShard: Sendable {
     private let sender: CommandSender
     private let messages: MessageStore
     private let mailboxes: NIOLoopBound<MailboxBatch>
-    let redis: RedisCluster
+    let redis: RedisClient
     /// How long a message to a user may wait, whatever the request says.
     private let longestMessageSeconds: Int
 
@@ -26,7 +27,7 @@ package struct APIShard: Sendable {
     ///   - longestMessageSeconds: how long a message to a user may wait; requests that say more get this.
     package init(
         gateway: GatewayID, sender: CommandSender, messages: MessageStore, mailboxes: NIOLoopBound<MailboxBatch>,
-        redis: RedisCluster, longestMessageSeconds: Int
+        redis: RedisClient, longestMessageSeconds: Int
     ) {
         self.gateway = gateway
         self.sender = sender

@@ -1,8 +1,9 @@
+internal import ClusterBus
 internal import ClusterState
 internal import GatewayAPILogic
 internal import MessageStore
 internal import NIOCore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceLifecycle
 internal import ServiceMetrics
 internal import SignalingProtocol

@@ -1,6 +1,7 @@
+internal import ClusterBus
 internal import ClusterState
 internal import GatewayAPILogic
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 
 /// The answers to writes with an idempotency key, in Redis, so that every gateway knows them.

@@ -1,7 +1,8 @@
+internal import ClusterBus
 internal import GatewayLogic
 internal import Logging
 internal import NIOHTTP1
-internal import RedisStore
+internal import RedisClient
 internal import ServiceKit
 internal import SignalingProtocol
 internal import SignalingWire

@@ -1,4 +1,5 @@
-internal import RedisStore
+internal import ClusterBus
+internal import RedisClient
 internal import SignalingProtocol
 
 /// The living gateways, as far as discovery reads them.

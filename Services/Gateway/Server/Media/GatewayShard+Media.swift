@@ -1,6 +1,7 @@
+internal import ClusterBus
 internal import GatewayLogic
 internal import Logging
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 internal import SignalingWire
 

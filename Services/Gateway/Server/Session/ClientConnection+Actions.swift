@@ -1,7 +1,7 @@
 internal import GatewayLogic
 internal import Logging
 internal import NIOCore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire

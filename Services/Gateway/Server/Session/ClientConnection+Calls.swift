@@ -1,7 +1,7 @@
+internal import ClusterBus
 internal import GatewayLogic
 internal import MessageStore
 internal import NIOCore
-internal import RedisStore
 internal import ServiceKit
 internal import ServiceMetrics
 internal import SignalingProtocol

@@ -1,8 +1,8 @@
+internal import ClusterBus
 internal import GatewayLogic
 internal import Logging
 internal import MessageStore
 internal import NIOCore
-internal import RedisStore
 internal import ServiceMetrics
 internal import SignalingProtocol
 

@@ -1,5 +1,6 @@
+internal import ClusterBus
 internal import GatewayLogic
-internal import RedisStore
+internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire

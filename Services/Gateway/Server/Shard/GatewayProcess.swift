@@ -1,6 +1,6 @@
 internal import ClusterState
 internal import Logging
-internal import RedisStore
+internal import RedisClient
 internal import WebhookClient
 
 /// What the shards of one gateway process have in common.

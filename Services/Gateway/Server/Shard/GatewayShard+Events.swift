@@ -1,8 +1,9 @@
+internal import ClusterBus
 internal import GatewayLogic
 internal import Logging
 internal import MessageStore
 internal import NIOCore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire

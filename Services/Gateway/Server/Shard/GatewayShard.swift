@@ -1,9 +1,10 @@
+internal import ClusterBus
 internal import ClusterState
 internal import GatewayLogic
 internal import Logging
 internal import MessageStore
 internal import NIOCore
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 internal import SignalingWire
 internal import Synchronization
@@ -22,7 +23,7 @@ actor GatewayShard {
     nonisolated let unownedExecutor: UnownedSerialExecutor
     nonisolated let configuration: GatewayConfiguration
     nonisolated let logger: Logger
-    nonisolated let redis: RedisCluster
+    nonisolated let redis: RedisClient
     let messages: MessageStore
     let mailboxes: MailboxBatch
     let sender: CommandSender
@@ -112,7 +113,7 @@ actor GatewayShard {
         var logger = process.logger
         logger[metadataKey: "gateway"] = "\(id)"
         self.logger = logger
-        redis = RedisCluster(
+        redis = RedisClient(
             configuration: process.redis, eventLoop: eventLoop,
             libraries: [.messages, .leases, .streams, .instances] + (configuration.api == nil ? [] : [.api]),
             logger: logger)

@@ -1,11 +1,11 @@
 internal import GatewayLogic
-internal import RedisStore
+internal import RedisClient
 internal import ServiceKit
 internal import SignalingProtocol
 
 /// The clocks and settings for the sessions of a shard.
 final class ShardEnvironment: SessionEnvironment, Sendable {
-    private let redis: RedisCluster
+    private let redis: RedisClient
     let callTimeout: LocalTime.Span
     /// See ``GatewayConfiguration/idleTimeout``.
     let idleTimeout: LocalTime.Span
@@ -15,7 +15,7 @@ final class ShardEnvironment: SessionEnvironment, Sendable {
     /// ``GatewayConfiguration/messageTimeToLiveBound`` in seconds, as messages have it.
     let longestMessageSeconds: Int
 
-    init(_ configuration: GatewayConfiguration, redis: RedisCluster) {
+    init(_ configuration: GatewayConfiguration, redis: RedisClient) {
         self.redis = redis
         callTimeout = LocalTime.Span(configuration.commandTimeout)
         idleTimeout = LocalTime.Span(configuration.idleTimeout)

@@ -1,4 +1,4 @@
-internal import RedisStore
+internal import RedisClient
 
 /// Elements by the slot of their keys, so that what happened in some slots is found without a look at all elements.
 struct SlotIndex<Element: Hashable & Sendable>: Sendable {

@@ -1,6 +1,6 @@
+internal import ClusterBus
 internal import ClusterState
 internal import InvitationLogic
-internal import RedisStore
 internal import SignalingProtocol
 internal import SignalingWire
 

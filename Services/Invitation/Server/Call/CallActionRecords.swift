@@ -1,6 +1,6 @@
+internal import ClusterBus
 internal import ClusterState
 package import InvitationLogic
-internal import RedisStore
 internal import SignalingProtocol
 package import SignalingWire
 

@@ -1,10 +1,11 @@
+internal import ClusterBus
 internal import ClusterService
 internal import ClusterState
 internal import InvitationLogic
 internal import Logging
 internal import MessageStore
 internal import NIOCore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
 

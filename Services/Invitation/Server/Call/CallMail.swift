@@ -1,7 +1,7 @@
 internal import ClusterState
 internal import InvitationLogic
 internal import MessageStore
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 internal import SignalingWire
 

@@ -1,9 +1,10 @@
+internal import ClusterBus
 internal import ClusterState
 internal import InvitationLogic
 internal import Logging
 internal import MessageStore
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceKit
 internal import ServiceLifecycle
 internal import ServiceMetrics
@@ -23,7 +24,7 @@ actor CallReconciliation: Service {
     private let records: CallRecordStore
     private let ends: RecentEnds
     private let messages: MessageStore
-    private let redis: RedisCluster
+    private let redis: RedisClient
     private let lock: RoundLock
     private let pause: Duration
     private let logger: Logger
@@ -32,7 +33,7 @@ actor CallReconciliation: Service {
 
     /// - Parameter pause: the pause between two rounds, over all instances. Calls that began less than this ago are
     ///   skipped.
-    init(_ driver: CallDriver, store: CallStore, redis: RedisCluster, pause: Duration) {
+    init(_ driver: CallDriver, store: CallStore, redis: RedisClient, pause: Duration) {
         self.store = store
         records = driver.records
         ends = driver.ends

@@ -1,7 +1,8 @@
+internal import ClusterBus
 internal import ClusterState
 internal import InvitationLogic
 internal import NIOCore
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 internal import SignalingWire
 
@@ -42,9 +43,9 @@ struct CallRecordStore: Sendable {
     /// The number of calls in one reply.
     private static let page = 250
 
-    private let redis: RedisCluster
+    private let redis: RedisClient
 
-    init(redis: RedisCluster) { self.redis = redis }
+    init(redis: RedisClient) { self.redis = redis }
 
     /// Whether the commit of a change also writes its entries of the call log. Not in a cluster, where
     /// the log is in another slot than the call: there they are written with the other consequences,

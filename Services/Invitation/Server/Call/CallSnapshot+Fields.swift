@@ -1,6 +1,6 @@
 internal import ClusterState
 package import InvitationLogic
-internal import RedisStore
+internal import RedisClient
 package import SignalingProtocol
 package import SignalingWire
 

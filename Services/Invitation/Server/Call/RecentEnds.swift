@@ -2,7 +2,7 @@ internal import ClusterState
 internal import DequeModule
 internal import InvitationLogic
 internal import Logging
-internal import RedisStore
+internal import RedisClient
 internal import ServiceLifecycle
 internal import SignalingProtocol
 internal import Synchronization
@@ -28,7 +28,7 @@ final class RecentEnds: Service, Sendable {
         let at: ContinuousClock.Instant
     }
 
-    private let redis: RedisCluster
+    private let redis: RedisClient
     private let records: CallRecordStore
     private let logger: Logger
     private let ends = Mutex(Deque<End>())
@@ -36,7 +36,7 @@ final class RecentEnds: Service, Sendable {
     private let connects: AsyncStream<Void>
     private let connected: AsyncStream<Void>.Continuation
 
-    init(redis: RedisCluster, records: CallRecordStore, logger: Logger) {
+    init(redis: RedisClient, records: CallRecordStore, logger: Logger) {
         self.redis = redis
         self.records = records
         self.logger = logger

@@ -1,8 +1,9 @@
+internal import ClusterBus
 internal import ClusterState
 internal import InvitationLogic
 internal import Logging
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
@@ -10,9 +11,9 @@ internal import SignalingWire
 /// The service's mirror stream, through which the call log gets to PostgreSQL. While PostgreSQL does not answer, calls
 /// continue, and their entries wait in the stream.
 struct CallLogStream: Sendable {
-    private let redis: RedisCluster
+    private let redis: RedisClient
 
-    init(redis: RedisCluster) { self.redis = redis }
+    init(redis: RedisClient) { self.redis = redis }
 
     /// Appends a separate entry. On a single Redis, changes of a call's record append their entries in the same step.
     /// - Parameter tag: that of the call's record. In a cluster the entry goes to the same server,

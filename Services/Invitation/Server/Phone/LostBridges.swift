@@ -1,7 +1,7 @@
+internal import ClusterBus
 internal import ClusterService
 internal import InvitationLogic
 internal import Logging
-internal import RedisStore
 internal import ServiceMetrics
 internal import SignalingProtocol
 

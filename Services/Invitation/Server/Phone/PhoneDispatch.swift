@@ -1,14 +1,15 @@
+internal import ClusterBus
 internal import ClusterState
 internal import InvitationLogic
 internal import Logging
-internal import RedisStore
+internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
 
 /// Sends commands to sip-bridges.
 struct PhoneDispatch: Sendable {
-    let redis: RedisCluster
+    let redis: RedisClient
     let logger: Logger
 
     /// Asks the sip-bridges to call a telephone; any of them may claim the call.

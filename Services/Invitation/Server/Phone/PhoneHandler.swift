@@ -1,7 +1,8 @@
+internal import ClusterBus
 internal import ClusterState
 internal import InvitationLogic
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 
 /// Handles the commands of sip-bridges.

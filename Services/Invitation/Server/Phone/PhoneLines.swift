@@ -1,6 +1,7 @@
+internal import ClusterBus
 internal import ClusterState
 internal import InvitationLogic
-internal import RedisStore
+internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
 
@@ -9,9 +10,9 @@ internal import SignalingProtocol
 /// Redis stores the set of calls, each with an expiry, rather than a number: so a call that is never released counts no
 /// longer than a call can last.
 struct PhoneLines: Sendable {
-    private let redis: RedisCluster
+    private let redis: RedisClient
 
-    init(redis: RedisCluster) { self.redis = redis }
+    init(redis: RedisClient) { self.redis = redis }
 
     /// Reserves a line of the user and one of the app for a new call, unless it has them already.
     /// - Parameter time: how long they are reserved unless ``keep(_:of:until:)`` extends that.

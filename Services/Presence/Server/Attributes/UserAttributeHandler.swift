@@ -1,8 +1,9 @@
+internal import ClusterBus
 internal import ClusterService
 internal import ClusterState
 internal import PostgresStore
 internal import PresenceLogic
-internal import RedisStore
+internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
 

@@ -1,7 +1,8 @@
+internal import ClusterBus
 internal import ClusterState
 internal import PostgresStore
 internal import PresenceLogic
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 
 /// Sees to it that bans and their ends hold after Redis has lost data, and deletes those that are long over. Users

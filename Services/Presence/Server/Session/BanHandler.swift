@@ -1,7 +1,8 @@
+internal import ClusterBus
 internal import Logging
 internal import MessageStore
 internal import PostgresStore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
 

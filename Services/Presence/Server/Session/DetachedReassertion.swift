@@ -1,8 +1,9 @@
+internal import ClusterBus
 internal import ClusterService
 internal import Logging
 internal import PostgresStore
 internal import PresenceLogic
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 
 /// Records sessions again as detached that Redis has lost, by the report of the gateways at

@@ -1,7 +1,8 @@
+internal import ClusterBus
 internal import ClusterState
 internal import PostgresStore
 internal import PresenceLogic
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 
 /// Compares sessions that a gateway holds, or that PostgreSQL's copy has, with those in Redis.

@@ -1,8 +1,9 @@
+internal import ClusterBus
 internal import ClusterState
 internal import MessageStore
 internal import PostgresStore
 internal import PresenceLogic
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 
 /// The functions of ``RedisFunctionLibrary/presence``, and other reads.
@@ -12,7 +13,7 @@ struct PresenceFunctions: Sendable {
     /// How long staged attributes are kept that no process takes into the cache, because the one that staged them died.
     private static let stagingLife = Duration.seconds(60)
 
-    let redis: RedisCluster
+    let redis: RedisClient
     /// Where changes of sessions are recorded for PostgreSQL.
     var mirror = PresenceMirror()
 

@@ -1,5 +1,6 @@
+internal import ClusterBus
 internal import ClusterState
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 internal import SignalingWire
 

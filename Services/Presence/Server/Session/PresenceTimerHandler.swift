@@ -1,7 +1,8 @@
+internal import ClusterBus
 internal import ClusterService
 internal import ClusterState
 internal import PresenceLogic
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 
 /// Handles the timers of presence.

@@ -1,10 +1,11 @@
+internal import ClusterBus
 internal import ClusterService
 internal import ClusterState
 internal import Logging
 internal import MessageStore
 internal import PostgresStore
 internal import PresenceLogic
-internal import RedisStore
+internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
 

@@ -1,9 +1,10 @@
+internal import ClusterBus
 internal import ClusterState
 internal import Logging
 internal import NIOCore
 internal import PostgresStore
 internal import PresenceLogic
-internal import RedisStore
+internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
 

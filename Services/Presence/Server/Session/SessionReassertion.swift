@@ -1,8 +1,9 @@
+internal import ClusterBus
 internal import ClusterService
 internal import Logging
 internal import PostgresStore
 internal import PresenceLogic
-internal import RedisStore
+internal import RedisClient
 internal import SignalingProtocol
 
 /// Compares the sessions that a gateway holds with those in Redis: restores those that Redis has lost, and reports to

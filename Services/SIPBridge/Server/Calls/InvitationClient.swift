@@ -1,7 +1,8 @@
+internal import ClusterBus
 internal import ClusterState
 internal import Logging
 internal import NIOCore
-internal import RedisStore
+internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire
@@ -18,7 +19,7 @@ struct InvitationClient: Sendable {
     private let logger: Logger
     private let subscriber: ClusterSubscriber
 
-    init(bridge: BridgeID, connection: RedisCluster, logger: Logger) {
+    init(bridge: BridgeID, connection: RedisClient, logger: Logger) {
         eventLoop = connection.eventLoop
         let sender = CommandSender(sender: .bridge(bridge), connection: connection, logger: logger)
         self.sender = sender

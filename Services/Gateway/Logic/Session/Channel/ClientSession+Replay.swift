@@ -57,11 +57,11 @@ extension ClientSession {
         continueReplay(&actions)
     }
 
-    /// Writes one batch of missed events; after the last one the channel's live events follow.
+    /// Writes one batch of missed events, unless an answer must be written first; after the last one the channel's live events follow.
     mutating func continueReplay(_ actions: inout SessionActions) {
         guard !calls.isPaused, let key = channel.joined?.key, let step = channel.joined?.nextStep() else { return }
         switch step {
-        case .show(let events): actions.append(.channel(.show(events)))
+        case .show(let events): if !events.isEmpty { actions.append(.channel(.show(events))) }
         case .read(let position): read(key, after: position, for: .nextPage, &actions)
         case .activate(let position): activate(after: position, &actions)
         }

@@ -1,7 +1,8 @@
 internal import SignalingProtocol
 
 /// A channel whose events a connection receives: which of them the client is sent, and what it is still to be sent from
-/// the channel's log. It is read and sent only while live events are held, so ``activate(after:)`` ends that.
+/// the channel's log. It is read and sent only while live events are held, and sent only while no answer is awaited, so
+/// that a member that joins again meanwhile is not told afterwards what the answer's lists contain.
 struct LocalMembership {
     /// Why a channel's log is being read.
     enum LogPurpose: Equatable, Sendable {
@@ -62,18 +63,21 @@ struct LocalMembership {
     /// - Returns: the held events, to be sent after it.
     mutating func resume() -> [ChannelEvent] { events.resume() }
 
-    /// Shows events from now on; what was still missing from the log is not sent any more.
-    /// - Parameter id: the id up to which the client has or needs no events.
+    /// Shows events from now on, or when what was missed has been sent.
+    /// - Parameter id: the id up to which the client has or needs no events; after a repeated join, none but messages.
     /// - Returns: the held events to send now.
     mutating func activate(after id: Int64) -> [ChannelEvent] {
-        catchUp = .none
+        guard case .none = catchUp else {
+            events.listed(through: id)
+            return []
+        }
         return events.activate(after: id)
     }
 
     // MARK: - What was missed
 
-    /// Whether missed events are being sent, in steps.
-    var isReplaying: Bool { if case .replaying = catchUp { true } else { false } }
+    /// Whether missed events are being sent, in steps, and the next one may be made.
+    var isReplaying: Bool { if case .replaying = catchUp { !events.isPaused } else { false } }
 
     /// Records that the log is being read.
     /// - Parameter number: identifies the request.
@@ -94,13 +98,13 @@ struct LocalMembership {
     /// Begins to send what was read.
     mutating func replays(_ replay: ChannelReplay) { catchUp = .replaying(replay) }
 
-    /// The next step of the replay; nil when there is none.
+    /// The next step of the replay; nil when there is none, or when an answer must be written before it.
     mutating func nextStep() -> ReplayStep? {
-        guard case .replaying(var replay) = catchUp else { return nil }
-        let events = replay.takeNext()
-        guard events.isEmpty else {
+        guard !events.isPaused, case .replaying(var replay) = catchUp else { return nil }
+        let next = replay.takeNext()
+        guard next.isEmpty else {
             catchUp = .replaying(replay)
-            return .show(events)
+            return .show(events.missing(of: next))
         }
         catchUp = .none
         return replay.next.map { .read(after: $0) } ?? .activate(after: replay.activeAfter)

@@ -11,12 +11,20 @@ package struct Membership: Sendable {
     package static let heldBound = 4096
 
     private enum State {
-        /// Waiting for the answer to the join. Goes to `active`.
-        case joining(held: [ChannelEvent])
+        /// Waiting for the answer to the join, or for what was missed to be sent. Goes to `active`.
+        case joining(Joining)
         /// Events pass if ``Shown`` allows. Goes to `paused`.
         case active(Shown)
         /// Waiting for the answer to another call of the member. Goes to `active`.
         case paused(Shown, held: [ChannelEvent])
+    }
+
+    private struct Joining {
+        var held: [ChannelEvent] = []
+        /// See ``Shown/listed``: the member has joined again meanwhile.
+        var listed: Int64 = 0
+        /// Whether the answer to another call of the member is awaited too.
+        var isPaused = false
     }
 
     private struct Shown {
@@ -33,7 +41,7 @@ package struct Membership: Sendable {
         }
     }
 
-    private var state = State.joining(held: [])
+    private var state = State.joining(Joining())
 
     /// Creates a membership whose join is not answered yet.
     package init() {}
@@ -47,7 +55,13 @@ package struct Membership: Sendable {
     }
 
     /// Whether the answer to a member's call is awaited.
-    var isPaused: Bool { if case .paused = state { true } else { false } }
+    var isPaused: Bool {
+        switch state {
+        case .joining(let joining): joining.isPaused
+        case .active: false
+        case .paused: true
+        }
+    }
 
     /// Whether the client receives an event; false while an answer is awaited.
     package func shows(_ event: ChannelEvent) -> Bool {
@@ -59,11 +73,11 @@ package struct Membership: Sendable {
     /// - Returns: false when ``heldBound`` is exceeded.
     package mutating func hold(_ events: [ChannelEvent]) -> Bool {
         switch state {
-        case .joining(var held):
-            state = .joining(held: [])
-            held.append(contentsOf: events)
-            state = .joining(held: held)
-            return held.count <= Self.heldBound
+        case .joining(var joining):
+            state = .joining(Joining())
+            joining.held.append(contentsOf: events)
+            state = .joining(joining)
+            return joining.held.count <= Self.heldBound
         case .paused(let shown, var held):
             state = .active(shown)
             held.append(contentsOf: events)
@@ -79,7 +93,7 @@ package struct Membership: Sendable {
     /// - Returns: the held events that are neither older nor contained in the lists, to be sent after the answer.
     package mutating func activate(after id: Int64) -> [ChannelEvent] {
         switch state {
-        case .joining(let held): return activate(Shown(after: id), held)
+        case .joining(let joining): return activate(Shown(after: id, listed: joining.listed), joining.held)
         case .paused(let shown, let held): return activate(Shown(after: shown.after, listed: id), held)
         case .active: return []
         }
@@ -90,20 +104,53 @@ package struct Membership: Sendable {
         return held.filter(shown.contains)
     }
 
+    /// Called when the answer to a repeated join has arrived, with lists as of `id`, while what was missed is still being
+    /// read or sent: events are held until that ends.
+    package mutating func listed(through id: Int64) {
+        guard case .joining(var joining) = state else { return }
+        state = .joining(Joining())
+        joining.listed = id
+        joining.isPaused = false
+        state = .joining(joining)
+    }
+
+    /// Those of the missed events that the client is sent: all but what the answer to a repeated join contains.
+    package func missing(of events: [ChannelEvent]) -> [ChannelEvent] {
+        guard case .joining(let joining) = state, joining.listed > 0 else { return events }
+        let shown = Shown(after: 0, listed: joining.listed)
+        return events.filter(shown.contains)
+    }
+
     /// Drops the held events, because a read of the log that follows will contain them.
     package mutating func holdAnew() {
-        if case .joining = state { state = .joining(held: []) }
+        guard case .joining(var joining) = state else { return }
+        joining.held = []
+        state = .joining(joining)
     }
 
     /// Holds events from now on, because a call was made whose event must not be sent before its answer.
     package mutating func pause() {
-        if case .active(let shown) = state { state = .paused(shown, held: []) }
+        switch state {
+        case .joining(var joining):
+            state = .joining(Joining())
+            joining.isPaused = true
+            state = .joining(joining)
+        case .active(let shown): state = .paused(shown, held: [])
+        case .paused: break
+        }
     }
 
     /// Called when the answer to the member's call was written.
-    /// - Returns: the held events, to be sent after it.
+    /// - Returns: the held events, to be sent after it; none while others are to be sent before them.
     package mutating func resume() -> [ChannelEvent] {
-        guard case .paused(let shown, let held) = state else { return [] }
-        return activate(shown, held)
+        switch state {
+        case .joining(var joining):
+            state = .joining(Joining())
+            joining.isPaused = false
+            state = .joining(joining)
+            return []
+        case .active: return []
+        case .paused(let shown, let held): return activate(shown, held)
+        }
     }
 }

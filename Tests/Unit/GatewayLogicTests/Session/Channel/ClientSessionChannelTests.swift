@@ -286,4 +286,86 @@ import Testing
         #expect(talk.tell(.channel(.logRead(number: 4, page, last: nil))) == [.channel(.show([try talk.message(13)]))])
         #expect(talk.goesOn)
     }
+
+    // MARK: - A join of the channel whose missed events are being read
+
+    private func move(_ talk: Conversation, _ id: Int64) throws -> ChannelEvent {
+        ChannelEvent(sequence: id, id: id, account: try Account("bob"), uid: 2, kind: .left)
+    }
+
+    /// The events that were missed between 12 and `latest`: a leave, a message, and a leave.
+    private func missed(_ talk: Conversation, through latest: Int64) throws -> ChannelLogPage {
+        let position = ChannelPosition(sequence: latest, id: latest)
+        return ChannelLogPage(
+            events: [try move(talk, 13), try talk.message(14), try move(talk, latest)], latest: position,
+            complete: true, through: position, more: false)
+    }
+
+    /// A session that has asked for the log of `first` as number 2, and then to join `first` again.
+    private func joiningAgain() throws -> Conversation {
+        let (talk, _) = try unanswered()
+        let first = try talk.channel("first")
+        #expect(
+            try join(talk, "first", id: 2) == [
+                .channel(.holdEvents), .request(.join(talk.owner, talk.ticket(2), first.name, number: 3)),
+            ])
+        return talk
+    }
+
+    /// The gateway was cut off from Redis: the read fails, then the join is answered, and only then come the events of
+    /// that time.
+    @Test func afterAFailedReadAnOldLeaveIsNotShownAfterTheListsOfTheNextJoin() throws {
+        let talk = try joiningAgain()
+        #expect(talk.tell(.channel(.logRead(number: 2, nil, last: ChannelPosition(sequence: 12, id: 12)))) == [])
+        #expect(!talk.goesOn, "the answer to the join comes first")
+        #expect(
+            talk.tell(.channel(.joined(talk.ticket(2), .success(talk.joined(20))))) == [
+                Talk.ok(2, Self.joined(20)), .channel(.advanceFeed(ChannelPosition(sequence: 20, id: 20))),
+            ])
+        #expect(talk.goesOn)
+        #expect(
+            talk.tell(.goOn) == [
+                .channel(.advanceFeed(ChannelPosition(sequence: 12, id: 12))), .channel(.showAll(after: 20)),
+            ])
+        let events = [try move(talk, 13), try talk.message(14), try move(talk, 21)]
+        #expect(talk.tell(.channel(.published(events))) == [.channel(.show(Array(events[1...])))])
+    }
+
+    /// Whether or not the read is answered before the join, and whether or not the join succeeds, the answer comes
+    /// first, and no message is missed.
+    @Test(arguments: [true, false], [true, false])
+    func whatWasMissedFollowsTheAnswerOfTheNextJoin(isReadFirst: Bool, isRefused: Bool) throws {
+        let talk = try joiningAgain()
+        let page = try missed(talk, through: 21)
+        if isReadFirst {
+            #expect(talk.tell(.channel(.logRead(number: 2, page, last: nil))) == [])
+            #expect(!talk.goesOn)
+        }
+        #expect(talk.tell(.channel(.published([try move(talk, 22)]))) == [])
+        let error = SignalingError(.joinOther, .busy, "x")
+        let answer = talk.tell(
+            .channel(.joined(talk.ticket(2), isRefused ? .failure(error) : .success(talk.joined(20)))))
+        let succeeded = [
+            Talk.ok(2, Self.joined(20)), .channel(.advanceFeed(ChannelPosition(sequence: 20, id: 20))),
+        ]
+        #expect(answer == (isRefused ? Talk.failed(2, error) : succeeded))
+        let shown = SessionAction.channel(.show(isRefused ? page.events : Array(page.events[1...])))
+        #expect(talk.tell(isReadFirst ? .goOn : .channel(.logRead(number: 2, page, last: nil))) == [shown])
+        #expect(
+            talk.tell(.goOn) == [
+                .channel(.advanceFeed(ChannelPosition(sequence: 21, id: 21))), .channel(.showAll(after: 21)),
+                .channel(.show([try move(talk, 22)])),
+            ])
+        #expect(!talk.goesOn)
+    }
+
+    @Test func aReplayThatIsAllInTheListsShowsNothing() throws {
+        let talk = try joiningAgain()
+        _ = talk.tell(.channel(.joined(talk.ticket(2), .success(talk.joined(20)))))
+        let latest = ChannelPosition(sequence: 13, id: 13)
+        let page = ChannelLogPage(
+            events: [try move(talk, 13)], latest: latest, complete: true, through: latest, more: false)
+        #expect(talk.tell(.channel(.logRead(number: 2, page, last: nil))) == [])
+        #expect(talk.tell(.goOn) == [.channel(.advanceFeed(latest)), .channel(.showAll(after: 20))])
+    }
 }

@@ -1,0 +1,48 @@
+import ClusterBus
+import ClusterState
+import RedisClient
+import SignalingProtocol
+import SignalingWire
+import Testing
+
+/// What a gateway tells by its lease, and when a lease is alive.
+@Suite struct GatewayLeaseTests {
+    private let lease = GatewayLease(host: "10.0.0.1", port: 8000, connections: 17)
+    private let golden = "4:host8:10.0.0.14:port4:800011:connections2:17"
+
+    private func read(_ text: String) throws -> GatewayLease {
+        try GatewayLease(from: FieldReader(encoded: Array(text.utf8)))
+    }
+
+    @Test func `its bytes`() throws {
+        var writer = FieldWriter()
+        lease.write(to: &writer)
+        #expect(String(decoding: writer.encoded, as: UTF8.self) == golden)
+        #expect(try read(golden) == lease)
+    }
+
+    @Test func `fields of a later release are ignored, wherever they stand`() throws {
+        #expect(try read("4:zone1:a" + golden + "4:load2:99") == lease)
+        // What the lease itself says in addition.
+        #expect(try read("9:heartbeat13:17953812732788:draining1:0" + golden) == lease)
+    }
+
+    @Test func `a lease is alive while its key has more to live than it is kept after the end`() {
+        let kept = GatewayID.fleet.keptAfterEnd.wholeMilliseconds
+        #expect(GatewayLeases.remaining(.integer(kept + 10_000)) == .seconds(10))
+        #expect(GatewayLeases.remaining(.integer(kept + 1)) == .milliseconds(1))
+        #expect(GatewayLeases.remaining(.integer(kept)) == nil)
+        // The key does not exist.
+        #expect(GatewayLeases.remaining(.integer(-2)) == nil)
+    }
+
+    @Test(
+        arguments: [
+            "", "{}", #"{"host":"10.0.0.1","port":8000,"connections":17}"#,
+            "4:host8:10.0.0.14:port4:8000", "4:host8:10.0.0.14:port4:80x011:connections2:17",
+            "4:host8:10.0.0.14:port4:800011:connections2:1",
+        ])
+    func `other text is no lease`(_ text: String) {
+        #expect(throws: SignalingError.self) { try read(text) }
+    }
+}
