@@ -57,7 +57,8 @@ extension ClientSession {
         continueReplay(&actions)
     }
 
-    /// Writes one batch of missed events, unless an answer must be written first; after the last one the channel's live events follow.
+    /// Writes one batch of missed events, unless an answer must be written first; after the last one the channel's live
+    /// events follow.
     mutating func continueReplay(_ actions: inout SessionActions) {
         guard !calls.isPaused, let key = channel.joined?.key, let step = channel.joined?.nextStep() else { return }
         switch step {

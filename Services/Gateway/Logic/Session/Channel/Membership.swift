@@ -104,8 +104,8 @@ package struct Membership: Sendable {
         return held.filter(shown.contains)
     }
 
-    /// Called when the answer to a repeated join has arrived, with lists as of `id`, while what was missed is still being
-    /// read or sent: events are held until that ends.
+    /// Called when the answer to a repeated join has arrived, with lists as of `id`, while what was missed is still
+    /// being read or sent: events are held until that ends.
     package mutating func listed(through id: Int64) {
         guard case .joining(var joining) = state else { return }
         state = .joining(Joining())
@@ -114,7 +114,7 @@ package struct Membership: Sendable {
         state = .joining(joining)
     }
 
-    /// Those of the missed events that the client is sent: all but what the answer to a repeated join contains.
+    /// The missed events that the client is sent: all but what the answer to a repeated join contains.
     package func missing(of events: [ChannelEvent]) -> [ChannelEvent] {
         guard case .joining(let joining) = state, joining.listed > 0 else { return events }
         let shown = Shown(after: 0, listed: joining.listed)

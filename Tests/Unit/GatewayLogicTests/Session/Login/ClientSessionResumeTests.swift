@@ -81,12 +81,12 @@ import Testing
         let talk = try Conversation()
         let room = try talk.channel("room")
         _ = try talk.says(#"["line_login",{"line":"\#(Talk.line)","after":4}]"#)
-        _ = talk.tell(.resumed(.success(SessionResumed(uid: 7, channel: room.name, push: false))))
-        #expect(talk.tell(.ratesTaken(nil)) == [.subscribe(room)])
+        _ = talk.tell(.session(.resumed(.success(SessionResumed(uid: 7, channel: room.name, push: false)))))
+        #expect(talk.tell(.session(.ratesTaken(nil))) == [.request(.subscribe(room))])
         #expect(
-            talk.tell(.subscribed(room, true, last: nil, left: nil)) == [
-                .enter(room, as: talk.user.account),
-                .readLog(room, after: ChannelPosition(sequence: 0, id: 4), number: 1),
+            talk.tell(.channel(.subscribed(room, true, last: nil, left: nil))) == [
+                .channel(.enter(room, as: talk.user.account)),
+                .request(.readLog(room, after: ChannelPosition(sequence: 0, id: 4), number: 1)),
             ])
     }
 
