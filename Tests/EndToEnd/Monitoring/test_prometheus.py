@@ -89,7 +89,7 @@ class Prometheus:
 @pytest.fixture(scope="module")
 def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
     """Processes of every kind, also those that a cluster need not have."""
-    with running(request, gateways=2, webhooks=1) as stack:
+    with running(request, gateways=2, webhooks=1, media=1) as stack:
         yield stack
 
 
