@@ -51,7 +51,7 @@ struct GatewayMetrics: Sendable {
         "Sessions closed because, according to Redis, they had ended or moved to another gateway.")
     let abandonedResumes = Counter(
         "heliograph_gateway_abandoned_resumes_total",
-        "Resumes given up because the events of the session's channel could not be read.")
+        "Connections closed for a resume because events of the session's channel could not be read.")
 
     let loginDuration = Histogram(
         "heliograph_gateway_login_duration_seconds", "Time from a login or resume to its answer, if it succeeds.")

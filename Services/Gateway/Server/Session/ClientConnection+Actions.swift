@@ -122,7 +122,7 @@ extension ClientConnection {
         case .resumeAbandoned(let name):
             GatewayMetrics.shared.abandonedResumes.increment()
             shard.logger.warning(
-                "abandoned a resume: could not read the channel's events", metadata: ["channel": "\(name)"])
+                "closed for a resume: could not read the channel's events", metadata: ["channel": "\(name)"])
         case .joinUnsettled: GatewayMetrics.shared.unsettledJoins.increment()
         case .tooManyCalls: noteViolation("more than \(CallPipeline.bound) calls unanswered", on: shard)
         }

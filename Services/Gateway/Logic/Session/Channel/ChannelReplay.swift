@@ -20,6 +20,13 @@ struct ChannelReplay: Sendable {
         activeAfter = page?.latest ?? last
     }
 
+    /// A replay that begins with another read of the log.
+    init(readAfter position: ChannelPosition) {
+        events = []
+        next = position
+        activeAfter = nil
+    }
+
     /// Removes and returns the events to write next; empty when all are written.
     mutating func takeNext() -> [ChannelEvent] {
         var bytes = 0

@@ -25,7 +25,7 @@ extension ClientSession {
     ) {
         enter(key, active, &actions)
         guard let position else { return activate(after: nil, &actions) }
-        read(key, after: position, for: .stay, &actions)
+        read(key, after: position, for: .stay(after: position), &actions)
     }
 
     private mutating func read(
@@ -47,10 +47,12 @@ extension ClientSession {
         case .resume(let after):
             finishResume(of: active, in: name, complete: page?.complete ?? false, &actions)
             actions.append(.channel(.continueIDs(after: after)))
-        case .stay: break
-        case .nextPage:
-            // The client was told that nothing is missing, which would now be wrong; it
-            // resumes again from its last event.
+        case .stay(let position) where page == nil:
+            // Once more, after the answer that is awaited: Redis may be back by then.
+            channel.joined?.replays(ChannelReplay(readAfter: position))
+            return continueReplay(&actions)
+        case .stay, .nextPage:
+            // The client knows of nothing that is missing, which would now be wrong; it resumes from its last event.
             guard page?.complete == true else { return abandonResume(in: name, &actions) }
         }
         channel.joined?.replays(ChannelReplay(page, last: last))
@@ -68,7 +70,7 @@ extension ClientSession {
         }
     }
 
-    /// Gives up a resume because the events of the session's channel are not available; the client then tries again.
+    /// Closes the connection because events of the session's channel are not available; the client then resumes.
     mutating func abandonResume(in name: ChannelName, _ actions: inout SessionActions) {
         actions.append(.count(.resumeAbandoned(name)))
         lose(.goingAway, &actions)

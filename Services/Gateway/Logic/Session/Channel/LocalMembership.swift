@@ -8,8 +8,9 @@ struct LocalMembership {
     enum LogPurpose: Equatable, Sendable {
         /// A resumed client requests the events after this id.
         case resume(after: Int64)
-        /// The session stays in a channel that it was going to leave, and needs the events published meanwhile.
-        case stay
+        /// The session stays in a channel that it was going to leave, and needs the events published meanwhile, after
+        /// this position.
+        case stay(after: ChannelPosition)
         /// To get the next page of missed events.
         case nextPage
     }

@@ -323,12 +323,31 @@ import Testing
                 Talk.ok(2, Self.joined(20)), .channel(.advanceFeed(ChannelPosition(sequence: 20, id: 20))),
             ])
         #expect(talk.goesOn)
+        let first = try talk.channel("first")
+        #expect(
+            talk.tell(.goOn) == [.request(.readLog(first, after: ChannelPosition(sequence: 12, id: 12), number: 3))])
+        let page = try missed(talk, through: 21)
+        #expect(
+            talk.tell(.channel(.logRead(number: 3, page, last: nil))) == [.channel(.show(Array(page.events[1...])))])
         #expect(
             talk.tell(.goOn) == [
-                .channel(.advanceFeed(ChannelPosition(sequence: 12, id: 12))), .channel(.showAll(after: 20)),
+                .channel(.advanceFeed(ChannelPosition(sequence: 21, id: 21))), .channel(.showAll(after: 21)),
             ])
-        let events = [try move(talk, 13), try talk.message(14), try move(talk, 21)]
-        #expect(talk.tell(.channel(.published(events))) == [.channel(.show(Array(events[1...])))])
+    }
+
+    /// What the channel's log does not have any more, or cannot be read twice, the client learns by a resume.
+    @Test func aMemberThatCannotBeToldWhatItMissedResumes() throws {
+        for readings in [[true], [false, false], [false, true]] {
+            let (talk, _) = try unanswered()
+            var actions: [SessionAction] = []
+            for (index, isRead) in readings.enumerated() {
+                let position = ChannelPosition(sequence: 99, id: 99)
+                let page = ChannelLogPage(
+                    events: [try talk.message(99)], latest: position, complete: false, through: position, more: false)
+                actions = talk.tell(.channel(.logRead(number: 2 + index, isRead ? page : nil, last: nil)))
+                #expect(actions.contains(.close(.goingAway)) == (index == readings.count - 1))
+            }
+        }
     }
 
     /// Whether or not the read is answered before the join, and whether or not the join succeeds, the answer comes
