@@ -18,13 +18,8 @@ final class PostgresLink {
     init(
         configuration: PostgresConfiguration, host: Int, until deadline: ContinuousClock.Instant
     ) throws(PostgresError) {
-        // libpq lets later keywords override the URL, so the single host replaces the URL's list, and whether the
-        // server may be used is decided below.
-        var place = configuration.hosts[host].sorted { $0.key < $1.key }
-        place.append(("target_session_attrs", "any"))
-        let keywords = ["dbname", "client_encoding", "fallback_application_name"] + place.map(\.key)
-        let values = [configuration.url, "UTF8", "heliograph"] + place.map(\.value)
-        guard let connection = Self.start(keywords: keywords, values: values) else {
+        let settings = Self.settings(of: configuration, host: host)
+        guard let connection = Self.start(keywords: settings.map(\.keyword), values: settings.map(\.value)) else {
             throw PostgresError(.closed, "libpq is out of memory for a connection")
         }
         self.connection = connection
@@ -34,6 +29,17 @@ final class PostgresLink {
         preparedBound = configuration.preparedStatements
         try establish(until: deadline)
         try prepare(configuration, until: deadline)
+    }
+
+    /// What libpq is told of a host; a later keyword overrides an earlier one.
+    static func settings(of configuration: PostgresConfiguration, host: Int) -> [(keyword: String, value: String)] {
+        // Unless the URL asks for it, no encryption by Kerberos is tried: each connection would look for credentials,
+        // and a program that ends meanwhile is aborted by Kerberos' library.
+        var settings = [("gssencmode", "disable"), ("dbname", configuration.url)]
+        settings += [("client_encoding", "UTF8"), ("fallback_application_name", "heliograph")]
+        // The single host replaces the URL's list, and whether the server may be used is decided afterwards.
+        settings += configuration.hosts[host].sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        return settings + [("target_session_attrs", "any")]
     }
 
     private func establish(until deadline: ContinuousClock.Instant) throws(PostgresError) {

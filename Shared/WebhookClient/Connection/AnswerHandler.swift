@@ -47,8 +47,8 @@ final class AnswerHandler: ChannelInboundHandler {
         isSent = false
     }
 
-    /// Ends the connection after a time without a request.
-    func end(after time: TimeAmount, of channel: any Channel) {
+    /// Closes the channel when no request comes within a time.
+    func wait(atMost time: TimeAmount, on channel: any Channel) {
         waiting = channel.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
     }
 

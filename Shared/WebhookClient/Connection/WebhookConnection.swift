@@ -78,9 +78,7 @@ struct WebhookConnection: Sendable, Identifiable {
     }
 
     /// Closes the connection when no request comes within a time. On the channel's loop.
-    func wait(atMost time: TimeAmount) {
-        answers.value.end(after: time, of: channel)
-    }
+    func wait(atMost time: TimeAmount) { answers.value.wait(atMost: time, on: channel) }
 
     func close() { channel.close(promise: nil) }
 }
