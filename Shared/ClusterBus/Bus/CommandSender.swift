@@ -29,6 +29,8 @@ package final class CommandSender: Sendable {
         var until: RedisTime?
         /// Whether the XADD has been sent and not been answered yet.
         var isSending = false
+        /// Whether it is sent once more when that answer is there: its reply may be lost already.
+        var isRepeatedWhenSent = false
         /// The term of the stream's master (``MasterTerm/number``) in which the command was sent again
         /// because its reply may have been lost.
         var repeatedIn: Int?
@@ -171,22 +173,23 @@ package final class CommandSender: Sendable {
     /// - Parameter slots: where replies may have been lost: a reply is published in the slot of its command's stream.
     package func resendPending(_ slots: SlotScope = .all) {
         var ids: [CommandID] = []
-        for id in unanswered(in: slots) {
+        for id in pending(in: slots) {
             // What was sent to a master that is away is sent again when that is connected.
             guard let entry = state.value.pending[id], let term = connection.term(ofSlot: entry.slot)?.number,
                 entry.repeatedIn != term
             else { continue }
             state.value.pending[id]?.repeatedIn = term
-            ids.append(id)
+            if entry.isSending { state.value.pending[id]?.isRepeatedWhenSent = true } else { ids.append(id) }
         }
         resend(ids)
     }
 
-    private func connected(_ slots: SlotScope) { resend(unanswered(in: slots)) }
+    private func connected(_ slots: SlotScope) {
+        resend(pending(in: slots).filter { state.value.pending[$0]?.isSending == false })
+    }
 
-    /// The commands that are on streams in these slots, and not on their way there.
-    private func unanswered(in slots: SlotScope) -> [CommandID] {
-        state.value.pending.compactMap { id, entry in !entry.isSending && slots.contains(entry.slot) ? id : nil }
+    private func pending(in slots: SlotScope) -> [CommandID] {
+        state.value.pending.compactMap { id, entry in slots.contains(entry.slot) ? id : nil }
     }
 
     private func resend(_ ids: [CommandID]) {
@@ -210,10 +213,13 @@ package final class CommandSender: Sendable {
         ).inSlot(entry.slot)
         connection.send(command) { result in
             self.state.value.pending[id]?.isSending = false
+            let isRepeated = self.state.value.pending[id]?.isRepeatedWhenSent == true
+            self.state.value.pending[id]?.isRepeatedWhenSent = false
             let error: RedisError
             switch result {
             case .success(let reply):
                 if entry.isForOne, reply.isNull { self.received(id, .failure(Self.nodeIsGone)) }
+                if isRepeated { self.resend([id]) }
                 return
             case .failure(let failure): error = failure
             }

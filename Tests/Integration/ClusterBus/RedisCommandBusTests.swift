@@ -345,6 +345,25 @@ import Testing
         }
     }
 
+    /// The subscriber comes back while Redis' answer to the command's XADD is under way: its reply may be lost already.
+    @Test func aCommandOnItsWayIsRepeatedWhenItIsSent() async throws {
+        try await RedisScene.run { scene in
+            let gateway = try await RedisGateway(scene)
+            await scene.server.freeze(true)
+            let question = try Self.question()
+            try await gateway.subscriber.eventLoop.submit {
+                gateway.sender.send(question) { _ in }
+                gateway.sender.resendPending()
+                gateway.sender.resendPending()
+            }.get()
+            await scene.server.freeze(false)
+            try await waitUntil("two entries") { try await Self.length(scene) == 2 ? nil : "fewer" }
+            _ = try await scene.connection.execute(RedisCommand("PING"))
+            #expect(try await Self.length(scene) == 2)
+            await gateway.subscriber.close()
+        }
+    }
+
     @Test func deadConsumersAreRemoved() async throws {
         try await RedisScene.run { scene in
             _ = try await scene.connection.execute(
