@@ -12,7 +12,7 @@ sys.path[:0] = [str(HERE), str(FAULTS), str(FAULTS / "Checker"), str(HERE.parent
 
 import fixtures  # noqa: E402
 import report  # noqa: E402
-from fixtures import make_stack, pytest_pyfunc_call  # noqa: E402, F401
+from fixtures import make_stack, people, pytest_pyfunc_call  # noqa: E402, F401
 
 # An upgrade and the way back, under load, take a few minutes.
 fixtures.TEST_SECONDS = 900

@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 import report
+from answers import LoginRefused
 from breakages import COUNTS, Breakage, Lab, run
-from rollouts import KINDS, ROLLOUTS, Releases, Rollout, first, forth_and_back, replace
-from stack_control import BINARIES, run_program
+from rollouts import KINDS, ROLLOUTS, Releases, Rollout, first, forth_and_back, migrate, replace
+from server_api import ServerAPI, create_key
+from stack_control import BINARIES, Stack, run_program, unique
+from waiting import eventually
 
 
 def programs(variable: str) -> Path:
@@ -66,3 +69,41 @@ async def test_upgrade(pair: str, rollout: Rollout, make_stack, monkeypatch):
         await forth_and_back(lab, rollout, releases)
 
     await judged(f"{pair}, {rollout.name}", act, make_stack)
+
+
+@pytest.mark.long
+async def test_what_is_new_waits_for_the_last_process_of_the_previous_release(make_stack, people, monkeypatch):
+    """A process of before would let a banned user in, and knows no list of users: both are refused while one runs, whichever is asked."""
+    releases = PAIRS["from the previous release"]()
+    monkeypatch.setenv("HELIOGRAPH_BIN", str(releases.old))
+    stack: Stack = make_stack(gateways=1, presence=2)
+
+    def renew(*members: str) -> None:
+        for member in members:
+            stack.run("drain", member)
+            stack.run("start", member, "--programs", str(releases.new))
+
+    migrate(stack, releases.new)
+    renew("gateway#1", "presence#1")
+    api = ServerAPI(stack, create_key(stack)["key"])
+    app, name = stack.open_app.id, unique("banned")
+    ban, users = ("apps", app, "users", name, "ban"), ("apps", app, "users")
+
+    async def is_let_in() -> bool:
+        async with people(stack) as cast:
+            try:
+                await cast.exactly(name).login(stack.gateways[0])
+            except LoginRefused as refusal:
+                assert refusal.error == "banned", refusal.data
+                return False
+            return True
+
+    for _ in range(20):
+        for refusal in (api.put(*ban, body={"seconds": 3600}), api.get(*users)):
+            assert (refusal.status, refusal.code) == (503, "unavailable"), refusal.body
+            assert "level 2" in refusal.body["bound"] and "one has 1" in refusal.body["bound"]
+        assert await is_let_in()
+    renew("presence#2", "channel-state#1", "invitation#1", "sip-bridge#1")
+    await eventually(lambda: api.put(*ban, body={"seconds": 3600}).status == 200, "no process of before runs", 60)
+    assert api.get(*users).status == 200
+    assert not await is_let_in()

@@ -125,7 +125,8 @@ struct APIResponder: HTTPResponder {
         if body != nil { patience?.cancel() }
         let act = try call.act(body: body.map { bytes throws(APIProblem) in try Self.json(bytes) })
         if case .follow(let app, let kinds, let after) = act {
-            return try await follow(app, kinds, after, key, context)
+            let stream = try await streams.start(app, kinds: kinds, after: after, key: key)
+            return follow(stream, key, request, context)
         }
         if act.cost > 1 { rate = try await directory.takeBatch(act.cost, of: key) }
         let write = try Self.write(request, call.operation, target, body, key)
@@ -146,17 +147,19 @@ struct APIResponder: HTTPResponder {
     }
 
     private func follow(
-        _ app: AppID, _ kinds: Set<EventKind>, _ after: EventPosition?, _ key: APIKey, _ context: Context
-    ) async throws(APIProblem) -> APIAnswer {
-        let stream = try await streams.start(app, kinds: kinds, after: after, key: key)
-        return APIAnswer { [streams, directory] writer in
-            try await streams.run(stream, key: key) { text in
-                let cost = APIWork(calls: 0).cost(answer: text.utf8.count)
-                if cost > 1 { _ = await directory.charge(cost, to: key) }
-                // A reader that takes nothing must not hold the stream for ever.
-                let patience = context.close(in: EventStreams.patience)
-                defer { patience.cancel() }
-                try await writer.write(ByteBuffer(string: text))
+        _ stream: EventStream, _ key: APIKey, _ request: Request, _ context: Context
+    ) -> APIAnswer {
+        APIAnswer { [streams, directory] writer in
+            // Ends with the connection: else its place would be free only when the next line cannot be written.
+            try await request.body.consumeWithCancellationOnInboundClose { _ in
+                try await streams.run(stream, key: key) { text in
+                    let cost = APIWork(calls: 0).cost(answer: text.utf8.count)
+                    if cost > 1 { _ = await directory.charge(cost, to: key) }
+                    // A reader that takes nothing must not hold the stream for ever.
+                    let patience = context.close(in: EventStreams.patience)
+                    defer { patience.cancel() }
+                    try await writer.write(ByteBuffer(string: text))
+                }
             }
             try await writer.finish(nil)
         }
