@@ -15,15 +15,15 @@ struct AppOutput: PrintableRecord {
 
     var members: [JSONMember] {
         let limits = app.limits
-        var members = AppLimits.all.map { JSONMember($0.name, .number("\(limits[$0])")) }
+        var members = AppLimits.all.map { JSONMember($0.name, limits[$0]) }
         members += [
-            JSONMember("appId", .string(app.id.rawValue)),
-            JSONMember("tokenRequired", .bool(app.tokenRequired)),
-            JSONMember("specialChannels", .string(limits.specialChannelsOpen ? "open" : "closed")),
+            JSONMember("appId", app.id.rawValue),
+            JSONMember("tokenRequired", app.tokenRequired),
+            JSONMember("specialChannels", limits.specialChannelsOpen ? "open" : "closed"),
             // In Unix milliseconds.
-            JSONMember("createdAt", .number("\(app.createdAt)")),
+            JSONMember("createdAt", app.createdAt),
         ]
-        if let certificate { members.append(JSONMember("certificate", .string(certificate))) }
+        if let certificate { members.append(JSONMember("certificate", certificate)) }
         return members
     }
 

@@ -34,10 +34,10 @@ struct BackupCommand: AsyncParsableCommand {
 
         var members: [JSONMember] {
             [
-                JSONMember("directory", .string(directory)),
+                JSONMember("directory", directory),
                 JSONMember("leftOut", .array(leftOut.map { .string($0) })),
-                JSONMember("mailboxes", .number("\(mailboxes)")),
-                JSONMember("migration", .string(migration)),
+                JSONMember("mailboxes", mailboxes),
+                JSONMember("migration", migration),
             ]
         }
 

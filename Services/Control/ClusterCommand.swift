@@ -45,7 +45,7 @@ struct ClusterCommand: AsyncParsableCommand {
 
             var members: [JSONMember] {
                 [
-                    JSONMember("flavour", .string(flavour.rawValue)),
+                    JSONMember("flavour", flavour.rawValue),
                     JSONMember("obstacles", .array(obstacles.map { .string($0) })),
                 ]
             }

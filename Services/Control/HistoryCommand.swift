@@ -97,12 +97,12 @@ struct MonthOutput: PrintableRecord {
 
     var members: [JSONMember] {
         var members = [
-            JSONMember("bytes", .number("\(month.bytes)")),
-            JSONMember("name", .string(month.name)),
+            JSONMember("bytes", month.bytes),
+            JSONMember("name", month.name),
             // In Unix milliseconds.
-            JSONMember("until", .number("\(month.until.milliseconds)")),
+            JSONMember("until", month.until.milliseconds),
         ]
-        if let since = month.since { members.append(JSONMember("since", .number("\(since.milliseconds)"))) }
+        if let since = month.since { members.append(JSONMember("since", since.milliseconds)) }
         return members
     }
 

@@ -150,17 +150,17 @@ struct HookOutput: PrintableRecord {
     var members: [JSONMember] {
         let hook = record.hook
         var members = [
-            JSONMember("app", .string(record.app.rawValue)), JSONMember("url", .string(hook.url.text)),
+            JSONMember("app", record.app.rawValue), JSONMember("url", hook.url.text),
             JSONMember("on", .array(hook.points.points.map { .string($0.rawValue) })),
             // In milliseconds.
-            JSONMember("deadline", .number("\(hook.deadline)")), JSONMember("failOpen", .bool(hook.failsOpen)),
-            JSONMember("refuseBusy", .bool(hook.refusesBusy)), JSONMember("requests", .number("\(hook.requests)")),
-            JSONMember("allowPrivate", .bool(hook.allowed.contains(.privateOnes))),
-            JSONMember("allowLoopback", .bool(hook.allowed.contains(.loopback))),
+            JSONMember("deadline", hook.deadline), JSONMember("failOpen", hook.failsOpen),
+            JSONMember("refuseBusy", hook.refusesBusy), JSONMember("requests", hook.requests),
+            JSONMember("allowPrivate", hook.allowed.contains(.privateOnes)),
+            JSONMember("allowLoopback", hook.allowed.contains(.loopback)),
             // In Unix milliseconds.
-            JSONMember("setAt", .number("\(record.setAt)")),
+            JSONMember("setAt", record.setAt),
         ]
-        if showsSecret { members.append(JSONMember("secret", .string(hook.secret))) }
+        if showsSecret { members.append(JSONMember("secret", hook.secret)) }
         return members
     }
 

@@ -10,11 +10,11 @@ struct InspectionOutput: Printable {
 
     var members: [JSONMember] {
         findings.members + [
-            JSONMember("flavour", .string(inspection.flavour.rawValue)),
+            JSONMember("flavour", inspection.flavour.rawValue),
             JSONMember("sentinels", .array(inspection.sentinels.map(\.json))),
             JSONMember("servers", .array(inspection.servers.map { json(of: $0) })),
             JSONMember("silent", .array(inspection.silent.map { .string($0.address.description) })),
-            JSONMember("uncoveredSlots", .string(Self.text(of: inspection.uncovered))),
+            JSONMember("uncoveredSlots", Self.text(of: inspection.uncovered)),
         ]
     }
 
@@ -105,15 +105,15 @@ struct InspectionOutput: Printable {
 
     private func json(of server: ServerState) -> JSONValue {
         var members = [
-            JSONMember("address", .string(server.address.description)),
-            JSONMember("commandsPerSecond", .number("\(Int(server.commandsPerSecond.rounded()))")),
+            JSONMember("address", server.address.description),
+            JSONMember("commandsPerSecond", Int(server.commandsPerSecond.rounded())),
             JSONMember("cpuPercent", .number(Self.percent(server.cpu))),
-            JSONMember("keys", .number("\(server.keys)")),
+            JSONMember("keys", server.keys),
             // In bytes, as is the limit.
-            JSONMember("memory", .number("\(server.memory)")),
-            JSONMember("role", .string(server.isMaster ? "master" : "replica")),
+            JSONMember("memory", server.memory),
+            JSONMember("role", server.isMaster ? "master" : "replica"),
         ]
-        if let limit = server.memoryLimit { members.append(JSONMember("memoryLimit", .number("\(limit)"))) }
+        if let limit = server.memoryLimit { members.append(JSONMember("memoryLimit", limit)) }
         if let libraries = server.libraries {
             members.append(JSONMember("libraries", .array(libraries.map { .string($0) })))
         }
@@ -124,20 +124,20 @@ struct InspectionOutput: Printable {
     private func masterMembers(_ master: ServerState) -> [JSONMember] {
         [
             JSONMember("partitions", .array(inspection.partitions(of: master).map(\.json))),
-            JSONMember("slots", .string(Self.text(of: inspection.slots(of: master)))),
+            JSONMember("slots", Self.text(of: inspection.slots(of: master))),
         ]
     }
 
     private func replicaMembers(_ replica: ServerState) -> [JSONMember] {
-        var members = [JSONMember("isLinked", .bool(replica.isLinked))]
+        var members = [JSONMember("isLinked", replica.isLinked)]
         let master = inspection.masters.first { master in
             inspection.replicas(of: master).contains { $0.address == replica.address }
         }
         if let master {
-            members.append(JSONMember("master", .string(master.address.description)))
-            members.append(JSONMember("bytesBehind", .number("\(inspection.lag(of: replica, behind: master))")))
+            members.append(JSONMember("master", master.address.description))
+            members.append(JSONMember("bytesBehind", inspection.lag(of: replica, behind: master)))
         }
-        if let silence = replica.silence { members.append(JSONMember("secondsSinceHeard", .number("\(silence)"))) }
+        if let silence = replica.silence { members.append(JSONMember("secondsSinceHeard", silence)) }
         return members
     }
 }
@@ -149,11 +149,11 @@ extension SentinelState {
 
     fileprivate var json: JSONValue {
         .object([
-            JSONMember("address", .string(address.description)),
-            JSONMember("epoch", .number("\(epoch)")),
-            JSONMember("master", .string(master.description)),
-            JSONMember("quorum", .number("\(quorum)")),
-            JSONMember("replicas", .number("\(replicas)")),
+            JSONMember("address", address.description),
+            JSONMember("epoch", epoch),
+            JSONMember("master", master.description),
+            JSONMember("quorum", quorum),
+            JSONMember("replicas", replicas),
         ])
     }
 }
@@ -162,12 +162,12 @@ extension PartitionState {
     /// Only the number where the rest could not be read.
     fileprivate var json: JSONValue {
         var members: [JSONMember] = []
-        if let entries { members.append(JSONMember("mirrored", .number("\(entries.mirrored)"))) }
-        members.append(JSONMember("number", .number("\(number)")))
+        if let entries { members.append(JSONMember("mirrored", entries.mirrored)) }
+        members.append(JSONMember("number", number))
         if let entries {
-            members.append(JSONMember("setAside", .number("\(entries.setAside)")))
-            members.append(JSONMember("timers", .number("\(entries.timers)")))
-            members.append(JSONMember("waiting", .number("\(entries.waiting)")))
+            members.append(JSONMember("setAside", entries.setAside))
+            members.append(JSONMember("timers", entries.timers))
+            members.append(JSONMember("waiting", entries.waiting))
         }
         return .object(members)
     }

@@ -16,17 +16,17 @@ struct KeyOutput: PrintableRecord {
     var members: [JSONMember] {
         let key = record.key
         var members = [
-            JSONMember("id", .string(key.id)),
-            JSONMember("app", key.app.map { .string($0.rawValue) } ?? .null),
+            JSONMember("id", key.id),
+            JSONMember("app", key.app?.rawValue),
             JSONMember("scopes", .array(key.scopes.words.map { .string($0) })),
-            JSONMember("requestsPerSecond", .number("\(key.requestsPerSecond)")),
-            JSONMember("note", .string(record.note)),
+            JSONMember("requestsPerSecond", key.requestsPerSecond),
+            JSONMember("note", record.note),
             // In Unix milliseconds.
-            JSONMember("createdAt", .number("\(record.createdAt)")),
-            JSONMember("expiresAt", Self.number(key.expiry.map { $0 * 1000 })),
-            JSONMember("revokedAt", Self.number(record.revokedAt)),
+            JSONMember("createdAt", record.createdAt),
+            JSONMember("expiresAt", key.expiry.map { $0 * 1000 }),
+            JSONMember("revokedAt", record.revokedAt),
         ]
-        if let secret { members.append(JSONMember("key", .string(secret))) }
+        if let secret { members.append(JSONMember("key", secret)) }
         return members
     }
 
@@ -43,5 +43,4 @@ struct KeyOutput: PrintableRecord {
         return fields.compactMap { $0 }.joined(separator: "  ")
     }
 
-    private static func number(_ value: Int64?) -> JSONValue { value.map { .number("\($0)") } ?? .null }
 }

@@ -43,7 +43,7 @@ struct Outcome: Printable {
     /// The same for people.
     let line: String
 
-    var members: [JSONMember] { [JSONMember(deed, .string(subject))] }
+    var members: [JSONMember] { [JSONMember(deed, subject)] }
     var lines: [String] { [line] }
 }
 

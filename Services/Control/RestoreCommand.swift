@@ -53,13 +53,13 @@ struct RestoreCommand: AsyncParsableCommand {
 
         var members: [JSONMember] {
             [
-                JSONMember("apiKeys", .number("\(revived.keys)")),
+                JSONMember("apiKeys", revived.keys),
                 JSONMember("applied", .array(applied.map { .string($0) })),
-                JSONMember("bans", .number("\(revived.bans)")),
-                JSONMember("mailboxes", .number("\(mailboxes)")), JSONMember("migration", .string(migration)),
-                JSONMember("revokedTokens", .number("\(revived.revocations)")),
-                JSONMember("savedAt", .string(savedAt)),
-                JSONMember("webhookEvents", .number("\(revived.events)")),
+                JSONMember("bans", revived.bans),
+                JSONMember("mailboxes", mailboxes), JSONMember("migration", migration),
+                JSONMember("revokedTokens", revived.revocations),
+                JSONMember("savedAt", savedAt),
+                JSONMember("webhookEvents", revived.events),
             ]
         }
 

@@ -136,13 +136,13 @@ private struct HistoryOutput: PrintableRecord {
 
     var members: [JSONMember] {
         var members = [
-            JSONMember("bytes", .number("\(history.bytes)")),
-            JSONMember("dividedBy", .string(history.dividedBy)),
-            JSONMember("name", .string(history.name)),
-            JSONMember("parts", .number("\(history.parts)")),
+            JSONMember("bytes", history.bytes),
+            JSONMember("dividedBy", history.dividedBy),
+            JSONMember("name", history.name),
+            JSONMember("parts", history.parts),
         ]
         // Absent: the invitation service's setting decides.
-        if let days = history.keptDays { members.append(JSONMember("keptDays", .number("\(days)"))) }
+        if let days = history.keptDays { members.append(JSONMember("keptDays", days)) }
         return members
     }
 
@@ -165,8 +165,8 @@ private struct RemovedParts: Printable {
     var members: [JSONMember] {
         let removed = parts.map { part in
             JSONValue.object([
-                JSONMember("bytes", .number("\(part.bytes)")), JSONMember("history", .string(part.history)),
-                JSONMember("name", .string(part.name)), JSONMember("until", .number("\(part.until.milliseconds)")),
+                JSONMember("bytes", part.bytes), JSONMember("history", part.history),
+                JSONMember("name", part.name), JSONMember("until", part.until.milliseconds),
             ])
         }
         return [JSONMember(isDryRun ? "toRemove" : "removed", .array(removed))]

@@ -125,7 +125,7 @@ struct SendCommand: AsyncParsableCommand {
         let number: Int64
         let line: String
 
-        var members: [JSONMember] { [JSONMember(name, number: number)] }
+        var members: [JSONMember] { [JSONMember(name, number)] }
         var lines: [String] { [line] }
     }
 }

@@ -19,10 +19,10 @@ struct TokenCommand: AsyncParsableCommand {
 
             var members: [JSONMember] {
                 [
-                    JSONMember("account", .string(user.account.rawValue)),
-                    JSONMember("appId", .string(user.app.rawValue)),
-                    JSONMember("expiry", .number("\(expiry)")),
-                    JSONMember("token", .string(token)),
+                    JSONMember("account", user.account.rawValue),
+                    JSONMember("appId", user.app.rawValue),
+                    JSONMember("expiry", expiry),
+                    JSONMember("token", token),
                 ]
             }
 

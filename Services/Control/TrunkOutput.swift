@@ -26,14 +26,14 @@ struct TrunkOutput: PrintableRecord {
             ("longestCall", Self.seconds(policy.longestCall)), ("ringSeconds", Self.seconds(trunk.ringTime)),
             ("port", trunk.port), ("userCalls", policy.callsPerUser), ("userCallsPerMinute", policy.newCallsPerUser),
         ]
-        var members = texts.compactMap { name, text in text.map { JSONMember(name, .string($0)) } }
-        members += flags.map { JSONMember($0, .bool($1)) }
-        members += numbers.map { JSONMember($0, .number("\($1)")) }
+        var members = texts.compactMap { name, text in text.map { JSONMember(name, $0) } }
+        members += flags.map { JSONMember($0, $1) }
+        members += numbers.map { JSONMember($0, $1) }
         members += [("allow", allow), ("callerId", callerID)].map { name, list in
             JSONMember(name, .array(list.map { .string($0) }))
         }
         // In Unix milliseconds.
-        members.append(JSONMember("updatedAt", .number("\(trunk.updatedAt)")))
+        members.append(JSONMember("updatedAt", trunk.updatedAt))
         return members
     }
 
@@ -81,11 +81,11 @@ struct NumberOutput: PrintableRecord {
 
     var members: [JSONMember] {
         [
-            JSONMember("account", .string(number.user.account.rawValue)),
-            JSONMember("appId", .string(number.user.app.rawValue)),
+            JSONMember("account", number.user.account.rawValue),
+            JSONMember("appId", number.user.app.rawValue),
             // In Unix milliseconds.
-            JSONMember("createdAt", .number("\(number.createdAt)")),
-            JSONMember("number", .string(number.number)),
+            JSONMember("createdAt", number.createdAt),
+            JSONMember("number", number.number),
         ]
     }
 

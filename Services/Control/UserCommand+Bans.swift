@@ -139,7 +139,7 @@ private struct BanOutput: PrintableRecord {
 
     var members: [JSONMember] {
         [
-            JSONMember("account", .string(account)), JSONMember("reason", .string(ban.reason)),
+            JSONMember("account", account), JSONMember("reason", ban.reason),
             JSONMember("until", time: RedisTime(milliseconds: ban.until * 1000)),
             JSONMember("createdAt", time: RedisTime(milliseconds: ban.createdAt * 1000)),
         ]

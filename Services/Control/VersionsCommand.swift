@@ -30,11 +30,11 @@ struct VersionsCommand: AsyncParsableCommand {
         var members: [JSONMember] {
             var members = [
                 // This program's level.
-                JSONMember("level", .number("\(ClusterLevel.current)")),
+                JSONMember("level", ClusterLevel.current),
                 JSONMember("instances", .array(instances.map(\.json))),
                 JSONMember("heldBackBy", .array(heldBackBy.map { .string($0) })),
             ]
-            if let clusterLevel { members.append(JSONMember("clusterLevel", .number("\(clusterLevel)"))) }
+            if let clusterLevel { members.append(JSONMember("clusterLevel", clusterLevel)) }
             return members
         }
 
@@ -69,13 +69,13 @@ struct VersionsCommand: AsyncParsableCommand {
 extension RunningInstance: PrintableRecord {
     var members: [JSONMember] {
         [
-            JSONMember("host", .string(record.host)),
-            JSONMember("id", .string(id)),
-            JSONMember("kind", .string(record.kind)),
-            JSONMember("level", .number("\(record.level)")),
+            JSONMember("host", record.host),
+            JSONMember("id", id),
+            JSONMember("kind", record.kind),
+            JSONMember("level", record.level),
             // In Unix milliseconds.
-            JSONMember("since", .number("\(record.since.milliseconds)")),
-            JSONMember("version", .string(record.version)),
+            JSONMember("since", record.since.milliseconds),
+            JSONMember("version", record.version),
         ]
     }
 

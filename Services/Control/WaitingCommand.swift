@@ -46,8 +46,8 @@ private struct WaitingOutput: PrintableRecord {
 
     var members: [JSONMember] {
         [
-            JSONMember("account", .string(mail.account)), JSONMember("appId", .string(mail.app)),
-            JSONMember("messages", .number("\(mail.messages)")),
+            JSONMember("account", mail.account), JSONMember("appId", mail.app),
+            JSONMember("messages", mail.messages),
         ]
     }
 

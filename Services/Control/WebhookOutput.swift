@@ -19,20 +19,20 @@ struct WebhookOutput: PrintableRecord {
     var members: [JSONMember] {
         let webhook = record.webhook
         var members = [
-            JSONMember("app", .string(webhook.app.rawValue)), JSONMember("url", .string(webhook.url.text)),
-            JSONMember("kinds", .array(kinds.map { .string($0) })), JSONMember("batch", .number("\(webhook.batch)")),
-            JSONMember("allowPrivate", .bool(webhook.allowed.contains(.privateOnes))),
-            JSONMember("allowLoopback", .bool(webhook.allowed.contains(.loopback))),
-            JSONMember("waiting", .number("\(record.events)")),
+            JSONMember("app", webhook.app.rawValue), JSONMember("url", webhook.url.text),
+            JSONMember("kinds", .array(kinds.map { .string($0) })), JSONMember("batch", webhook.batch),
+            JSONMember("allowPrivate", webhook.allowed.contains(.privateOnes)),
+            JSONMember("allowLoopback", webhook.allowed.contains(.loopback)),
+            JSONMember("waiting", record.events),
             // In seconds.
-            JSONMember("oldest", Self.number(record.oldest)),
-            JSONMember("dead", .number("\(record.dead)")), JSONMember("failures", .number("\(record.attempts)")),
+            JSONMember("oldest", record.oldest),
+            JSONMember("dead", record.dead), JSONMember("failures", record.attempts),
             // In Unix milliseconds.
-            JSONMember("failingSince", Self.number(record.failingSince)),
-            JSONMember("deliveredAt", Self.number(record.deliveredAt)),
-            JSONMember("lastError", record.lastError.map { .string($0) } ?? .null),
+            JSONMember("failingSince", record.failingSince),
+            JSONMember("deliveredAt", record.deliveredAt),
+            JSONMember("lastError", record.lastError),
         ]
-        if showsSecret { members.append(JSONMember("secret", .string(webhook.secret))) }
+        if showsSecret { members.append(JSONMember("secret", webhook.secret)) }
         return members
     }
 
@@ -49,7 +49,6 @@ struct WebhookOutput: PrintableRecord {
         return fields.compactMap { $0 }.joined(separator: "  ")
     }
 
-    private static func number(_ value: Int64?) -> JSONValue { value.map { .number("\($0)") } ?? .null }
 }
 
 extension AllowedNetworks {
@@ -72,10 +71,10 @@ struct DeadLetterOutput: PrintableRecord {
 
     var members: [JSONMember] {
         [
-            JSONMember("id", .string(letter.id)), JSONMember("kind", .string(letter.kind)),
-            JSONMember("happenedAt", .number("\(letter.happenedAt)")),
-            JSONMember("diedAt", .number("\(letter.diedAt)")), JSONMember("error", .string(letter.error)),
-            JSONMember("body", .string(letter.body)),
+            JSONMember("id", letter.id), JSONMember("kind", letter.kind),
+            JSONMember("happenedAt", letter.happenedAt),
+            JSONMember("diedAt", letter.diedAt), JSONMember("error", letter.error),
+            JSONMember("body", letter.body),
         ]
     }
 

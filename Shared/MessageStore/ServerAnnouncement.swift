@@ -58,12 +58,12 @@ package struct ServerAnnouncement: Equatable, Sendable {
 
     private var body: String {
         var members = [
-            JSONMember("event", .string(label)), JSONMember("account", .string(actor.user.account.rawValue)),
-            JSONMember("uid", .number("\(actor.uid)")),
+            JSONMember("event", label), JSONMember("account", actor.user.account.rawValue),
+            JSONMember("uid", actor.uid),
         ]
-        if let channel { members.append(JSONMember("channel", .string(channel.rawValue))) }
-        members.append(JSONMember("reason", .number("\(reason.rawValue)")))
-        members.append(JSONMember("time", .number("\(time.milliseconds / 1000)")))
+        if let channel { members.append(JSONMember("channel", channel.rawValue)) }
+        members.append(JSONMember("reason", reason.rawValue))
+        members.append(JSONMember("time", time.milliseconds / 1000))
         return JSONValue.object(members).compactText
     }
 

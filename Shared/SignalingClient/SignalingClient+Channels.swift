@@ -31,14 +31,14 @@ extension SignalingClient {
     ///   name.
     @discardableResult
     public func join(_ channel: String) async throws(SignalingError) -> JoinedChannel {
-        let answer = try await call("channel_join", [JSONMember("name", .string(channel))])
+        let answer = try await call("channel_join", [JSONMember("name", channel)])
         return JoinedChannel(members: answer["list"]?.members ?? [], attributes: answer["attrs"]?.texts ?? [:])
     }
 
     /// Leaves a channel.
     /// - Throws: `SignalingError`: 1001, 1003, 1004.
     public func leave(_ channel: String) async throws(SignalingError) {
-        _ = try await call("channel_leave", [JSONMember("name", .string(channel))])
+        _ = try await call("channel_leave", [JSONMember("name", channel)])
     }
 
     /// Sends a message to a channel. All members, the sender included, receive the
@@ -68,8 +68,8 @@ extension SignalingClient {
         _ = try await call(
             "channel_set_attr",
             [
-                JSONMember("channel", .string(channel)), JSONMember("name", .string(name)),
-                JSONMember("value", .string(value)),
+                JSONMember("channel", channel), JSONMember("name", name),
+                JSONMember("value", value),
             ])
     }
 
@@ -77,19 +77,19 @@ extension SignalingClient {
     /// - Throws: `SignalingError`: 1001, 1003, 1004.
     public func deleteAttribute(_ name: String, of channel: String) async throws(SignalingError) {
         _ = try await call(
-            "channel_del_attr", [JSONMember("channel", .string(channel)), JSONMember("name", .string(name))])
+            "channel_del_attr", [JSONMember("channel", channel), JSONMember("name", name)])
     }
 
     /// Deletes all attributes of a channel.
     /// - Throws: `SignalingError`: 1001, 1003, 1004.
     public func clearAttributes(of channel: String) async throws(SignalingError) {
-        _ = try await call("channel_clear_attr", [JSONMember("channel", .string(channel))])
+        _ = try await call("channel_clear_attr", [JSONMember("channel", channel)])
     }
 
     /// Returns the number of users in a channel; 0 when it does not exist.
     /// - Throws: `SignalingError`: 501 when no answer came in time, 1001, 1003, 1004.
     public func memberCount(of channel: String) async throws(SignalingError) -> Int {
-        let answer = try await call("channel_query_num", [JSONMember("name", .string(channel))])
+        let answer = try await call("channel_query_num", [JSONMember("name", channel)])
         return Int(answer["num"]?.integer ?? 0)
     }
 
@@ -97,7 +97,7 @@ extension SignalingClient {
     /// - Throws: `SignalingError`: 209 for an invalid account, 1001, 1003, 1004.
     public func isMember(_ account: String, of channel: String) async throws(SignalingError) -> Bool {
         let answer = try await call(
-            "channel_query_user_isin", [JSONMember("name", .string(channel)), JSONMember("account", .string(account))])
+            "channel_query_user_isin", [JSONMember("name", channel), JSONMember("account", account)])
         return answer["isin"]?.isTrue ?? false
     }
 
@@ -109,8 +109,8 @@ extension SignalingClient {
     public func members(
         of channel: String, limit: Int? = nil
     ) async throws(SignalingError) -> (total: Int, members: [ChannelMember]) {
-        var arguments = [JSONMember("name", .string(channel))]
-        if let limit { arguments.append(JSONMember("num", .number(String(limit)))) }
+        var arguments = [JSONMember("name", channel)]
+        if let limit { arguments.append(JSONMember("num", limit)) }
         let answer = try await call(limit == nil ? "channel_query_userlist" : "channel_query_userlist_all", arguments)
         return (Int(answer["num"]?.integer ?? 0), answer["list"]?.members ?? [])
     }
@@ -120,10 +120,10 @@ extension SignalingClient {
     /// The arguments of `channel_sendmsg`.
     package static func channelMessage(_ text: String, to channel: String, force: Bool, id: String) -> [JSONMember] {
         var arguments = [
-            JSONMember("name", .string(channel)), JSONMember("msg", .string(text)),
-            JSONMember("messageID", .string(id)),
+            JSONMember("name", channel), JSONMember("msg", text),
+            JSONMember("messageID", id),
         ]
-        if force { arguments.append(JSONMember("force", .bool(true))) }
+        if force { arguments.append(JSONMember("force", true)) }
         return arguments
     }
 }

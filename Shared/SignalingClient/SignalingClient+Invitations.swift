@@ -63,13 +63,13 @@ extension SignalingClient {
     /// The arguments of the functions for calls.
     package static func callArguments(channel: String, peer: String, extra: String) -> [JSONMember] {
         [
-            JSONMember("channelName", .string(channel)), JSONMember("peer", .string(peer)),
-            JSONMember("extra", .string(extra)),
+            JSONMember("channelName", channel), JSONMember("peer", peer),
+            JSONMember("extra", extra),
         ]
     }
 
     /// The `extra` of a message with digits.
     package static func dtmf(_ digits: String) -> String {
-        JSONValue.object([JSONMember("msgtype", .string("dtmf")), JSONMember("msgdata", .string(digits))]).compactText
+        JSONValue.object([JSONMember("msgtype", "dtmf"), JSONMember("msgdata", digits)]).compactText
     }
 }

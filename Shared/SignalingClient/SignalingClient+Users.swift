@@ -6,7 +6,7 @@ extension SignalingClient {
     /// Returns whether a user is online. A user whose connection was lost stays online for `_conn_timeout`.
     /// - Throws: `SignalingError`: 209 for an invalid account, 1001, 1003.
     public func isOnline(_ account: String) async throws(SignalingError) -> Bool {
-        let answer = try await call("user_query_user_status", [JSONMember("account", .string(account))])
+        let answer = try await call("user_query_user_status", [JSONMember("account", account)])
         return answer["status"]?.isTrue ?? false
     }
 
@@ -35,21 +35,21 @@ extension SignalingClient {
     ///   - value: at most 8096 bytes.
     /// - Throws: `SignalingError`: 1001 (`rate_limited`...), 1003, 1004, 1005 for a value that is too long.
     public func setAttribute(_ name: String, _ value: String) async throws(SignalingError) {
-        _ = try await call("user_set_attr", [JSONMember("name", .string(name)), JSONMember("value", .string(value))])
+        _ = try await call("user_set_attr", [JSONMember("name", name), JSONMember("value", value)])
     }
 
     /// Returns an attribute of a user; empty when it is not set.
     /// - Throws: `SignalingError`: 209 for an invalid account, 1001, 1003, 1004.
     public func attribute(_ name: String, of account: String) async throws(SignalingError) -> String {
         let answer = try await call(
-            "user_get_attr", [JSONMember("account", .string(account)), JSONMember("name", .string(name))])
+            "user_get_attr", [JSONMember("account", account), JSONMember("name", name)])
         return answer["value"]?.textOrCompact ?? ""
     }
 
     /// Returns all attributes of a user, values by name.
     /// - Throws: `SignalingError`: 209 for an invalid account, 1001, 1003.
     public func attributes(of account: String) async throws(SignalingError) -> [String: String] {
-        let answer = try await call("user_get_attr_all", [JSONMember("account", .string(account))])
+        let answer = try await call("user_get_attr_all", [JSONMember("account", account)])
         return (try JSONValue.parse((answer["json"]?.string ?? "{}").utf8)).texts
     }
 
@@ -60,10 +60,10 @@ extension SignalingClient {
         _ text: String, to account: String, id: String, _ timeToLive: ClientDuration = .seconds(2_592_000)
     ) -> [JSONMember] {
         [
-            JSONMember("peer", .string(account)),
-            JSONMember("flag", .string("v1:E:\(max(timeToLive.milliseconds / 1000, 1))")),
-            JSONMember("t", .string("instant")), JSONMember("content", .string(text)),
-            JSONMember("messageID", .string(id)),
+            JSONMember("peer", account),
+            JSONMember("flag", "v1:E:\(max(timeToLive.milliseconds / 1000, 1))"),
+            JSONMember("t", "instant"), JSONMember("content", text),
+            JSONMember("messageID", id),
         ]
     }
 

@@ -88,21 +88,21 @@ struct BenchReport: Printable {
 
     var members: [JSONMember] {
         var members = [
-            JSONMember("users", number: users), JSONMember("failedLogins", number: figures.failedLogins),
+            JSONMember("users", users), JSONMember("failedLogins", figures.failedLogins),
             JSONMember("loginsPerSecond", .number(Self.tenths(loginsPerSecond))),
             JSONMember("loginMilliseconds", Self.json(figures.logins)),
-            JSONMember("messageBytes", number: figures.bytes),
-            JSONMember("messagesSent", number: figures.answers.count),
+            JSONMember("messageBytes", figures.bytes),
+            JSONMember("messagesSent", figures.answers.count),
             JSONMember("messagesPerSecond", .number(Self.tenths(messagesPerSecond))),
-            JSONMember("messagesFailed", number: figures.failedMessages),
-            JSONMember("messagesDelivered", number: figures.deliveries.count),
+            JSONMember("messagesFailed", figures.failedMessages),
+            JSONMember("messagesDelivered", figures.deliveries.count),
             JSONMember("answerMilliseconds", Self.json(figures.answers)),
             JSONMember("deliveryMilliseconds", Self.json(figures.deliveries)),
-            JSONMember("lostUsers", number: figures.lostUsers), JSONMember("sessionsLeft", number: sessionsLeft),
+            JSONMember("lostUsers", figures.lostUsers), JSONMember("sessionsLeft", sessionsLeft),
             JSONMember("ownCores", ownCores.map { .number(Self.tenths($0)) } ?? .null),
-            JSONMember("wasStopped", .bool(wasStopped)),
+            JSONMember("wasStopped", wasStopped),
         ]
-        members.append(JSONMember("firstError", firstError.map { .string($0) } ?? .null))
+        members.append(JSONMember("firstError", firstError))
         return members
     }
 

@@ -103,13 +103,13 @@ struct CallCommand: AsyncParsableCommand {
 extension LoggedCall: PrintableRecord {
     var members: [JSONMember] {
         [
-            JSONMember("id", .string(id)), JSONMember("channel", .string(channel)),
-            JSONMember("caller", .string(caller)), JSONMember("callee", .string(callee)),
-            JSONMember("direction", .string(direction)), JSONMember("state", .string(state)),
+            JSONMember("id", id), JSONMember("channel", channel),
+            JSONMember("caller", caller), JSONMember("callee", callee),
+            JSONMember("direction", direction), JSONMember("state", state),
             JSONMember("startedAt", time: startedAt), JSONMember("acceptedAt", time: acceptedAt),
             JSONMember("endedAt", time: endedAt),
-            JSONMember("endCode", endCode.map { .number("\($0)") } ?? .null),
-            JSONMember("sipStatus", sipStatus.map { .number("\($0)") } ?? .null),
+            JSONMember("endCode", endCode),
+            JSONMember("sipStatus", sipStatus),
         ]
     }
 

@@ -51,8 +51,8 @@ struct ChannelCommand: AsyncParsableCommand {
 
             var members: [JSONMember] {
                 page.members + [
-                    JSONMember("attributes", attributes.json), JSONMember("channel", .string(channel.name)),
-                    JSONMember("total", number: channel.memberCount),
+                    JSONMember("attributes", attributes.json), JSONMember("channel", channel.name),
+                    JSONMember("total", channel.memberCount),
                 ]
             }
 
@@ -88,8 +88,8 @@ struct ChannelCommand: AsyncParsableCommand {
 extension KnownChannel: PrintableRecord {
     var members: [JSONMember] {
         [
-            JSONMember("channel", .string(name)), JSONMember("members", number: memberCount),
-            JSONMember("attributes", number: attributes), JSONMember("oldestJoin", time: oldestJoin),
+            JSONMember("channel", name), JSONMember("members", memberCount),
+            JSONMember("attributes", attributes), JSONMember("oldestJoin", time: oldestJoin),
         ]
     }
 
@@ -99,8 +99,8 @@ extension KnownChannel: PrintableRecord {
 extension KnownMember: PrintableRecord {
     var members: [JSONMember] {
         [
-            JSONMember("account", .string(account)), JSONMember("uid", number: uid),
-            JSONMember("gateway", gateway.map { .string($0) } ?? .null), JSONMember("joinedAt", time: joinedAt),
+            JSONMember("account", account), JSONMember("uid", uid),
+            JSONMember("gateway", gateway), JSONMember("joinedAt", time: joinedAt),
         ]
     }
 

@@ -53,7 +53,7 @@ struct Page<Record: PrintableRecord>: Printable {
 
     var members: [JSONMember] {
         [
-            JSONMember(name, .array(records.map(\.json))), JSONMember("next", next.map { .string($0) } ?? .null),
+            JSONMember(name, .array(records.map(\.json))), JSONMember("next", next),
         ]
     }
 
@@ -76,11 +76,8 @@ extension Database {
 }
 
 extension JSONMember {
-    /// A member with a whole number.
-    init(_ name: String, number: some BinaryInteger) { self.init(name, .number("\(number)")) }
-
     /// A member with a time in Unix milliseconds, or null.
     init(_ name: String, time: RedisTime?) {
-        self.init(name, time.map { .number("\($0.milliseconds)") } ?? .null)
+        self.init(name, time?.milliseconds)
     }
 }

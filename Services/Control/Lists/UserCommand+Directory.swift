@@ -60,9 +60,9 @@ extension UserCommand {
 extension OnlineUser: PrintableRecord {
     var members: [JSONMember] {
         [
-            JSONMember("account", .string(account)), JSONMember("uid", number: uid),
-            JSONMember("gateway", .string(gateway)), JSONMember("device", .string(device)),
-            JSONMember("state", .string(state)), JSONMember("since", time: since),
+            JSONMember("account", account), JSONMember("uid", uid),
+            JSONMember("gateway", gateway), JSONMember("device", device),
+            JSONMember("state", state), JSONMember("since", time: since),
         ]
     }
 
@@ -77,7 +77,7 @@ extension OnlineUser: PrintableRecord {
 extension KnownUser: Printable {
     var members: [JSONMember] {
         [
-            JSONMember("account", .string(account)), JSONMember("uid", number: uid),
+            JSONMember("account", account), JSONMember("uid", uid),
             JSONMember("firstSeen", time: firstSeen), JSONMember("lastSeen", time: lastSeen),
             JSONMember("session", session?.json ?? .null),
             JSONMember("channels", .array(channels.map { .string($0) })),
@@ -98,7 +98,7 @@ extension KnownUser: Printable {
 extension [Attribute] {
     /// An object with the attributes as members.
     var json: JSONValue {
-        .object(map { JSONMember($0.name.rawValue, .string($0.value)) }.sorted { $0.name < $1.name })
+        .object(map { JSONMember($0.name.rawValue, $0.value) }.sorted { $0.name < $1.name })
     }
 
     var lines: [String] { map { "attribute   \($0.name.rawValue.visible) = \($0.value.visible)" } }

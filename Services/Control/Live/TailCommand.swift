@@ -169,10 +169,10 @@ private struct TailEvent: Printable {
 
     var members: [JSONMember] {
         var members = [
-            JSONMember("event", .string(kind)), JSONMember("account", .string(account)),
-            JSONMember("uid", number: uid), JSONMember("reason", number: reason), JSONMember("time", number: shownAt),
+            JSONMember("event", kind), JSONMember("account", account),
+            JSONMember("uid", uid), JSONMember("reason", reason), JSONMember("time", shownAt),
         ]
-        if let channel { members.append(JSONMember("channel", .string(channel))) }
+        if let channel { members.append(JSONMember("channel", channel)) }
         return members
     }
 

@@ -54,18 +54,18 @@ extension TopSample: Printable {
     var members: [JSONMember] {
         let backlog = backlog
         return [
-            JSONMember("time", number: takenAt),
+            JSONMember("time", takenAt),
             JSONMember(
                 "processes",
-                .object(processes.sorted { $0.key < $1.key }.map { JSONMember($0.key, number: $0.value) })),
-            JSONMember("connections", number: connections),
+                .object(processes.sorted { $0.key < $1.key }.map { JSONMember($0.key, $0.value) })),
+            JSONMember("connections", connections),
             JSONMember("gateways", .array(gateways.map(Self.json))),
             JSONMember("rates", rates.map(Self.json) ?? .null),
             JSONMember(
                 "backlog",
                 .object([
-                    JSONMember("changes", number: backlog.changes), JSONMember("commands", number: backlog.commands),
-                    JSONMember("oldestMilliseconds", number: backlog.age), JSONMember("timers", number: backlog.timers),
+                    JSONMember("changes", backlog.changes), JSONMember("commands", backlog.commands),
+                    JSONMember("oldestMilliseconds", backlog.age), JSONMember("timers", backlog.timers),
                 ])),
             JSONMember("redis", .array((redis?.servers ?? []).map(Self.json))),
             JSONMember("postgres", numbers.map(Self.json) ?? .null),
@@ -77,39 +77,39 @@ extension TopSample: Printable {
 
     private static func json(_ gateway: TopGateway) -> JSONValue {
         .object([
-            JSONMember("address", .string(gateway.address)), JSONMember("connections", number: gateway.connections),
-            JSONMember("id", .string(gateway.id)),
-            JSONMember("sessions", gateway.sessions.map { .number("\($0)") } ?? .null),
+            JSONMember("address", gateway.address), JSONMember("connections", gateway.connections),
+            JSONMember("id", gateway.id),
+            JSONMember("sessions", gateway.sessions),
         ])
     }
 
     private static func json(_ rates: TopRates) -> JSONValue {
         .object([
-            JSONMember("deliveriesPerSecond", number: Int(rates.deliveries.rounded())),
-            JSONMember("loginsPerSecond", number: Int(rates.logins.rounded())),
-            JSONMember("messagesPerSecond", number: Int(rates.messages.rounded())),
-            JSONMember("processes", number: rates.processes),
+            JSONMember("deliveriesPerSecond", Int(rates.deliveries.rounded())),
+            JSONMember("loginsPerSecond", Int(rates.logins.rounded())),
+            JSONMember("messagesPerSecond", Int(rates.messages.rounded())),
+            JSONMember("processes", rates.processes),
         ])
     }
 
     private static func json(_ server: ServerState) -> JSONValue {
         .object([
-            JSONMember("address", .string(server.address.description)),
-            JSONMember("commandsPerSecond", number: Int(server.commandsPerSecond.rounded())),
-            JSONMember("cpuPercent", number: Int((server.cpu * 100).rounded())),
-            JSONMember("keys", number: server.keys), JSONMember("memory", number: server.memory),
-            JSONMember("memoryLimit", server.memoryLimit.map { .number("\($0)") } ?? .null),
-            JSONMember("role", .string(server.isMaster ? "master" : "replica")),
+            JSONMember("address", server.address.description),
+            JSONMember("commandsPerSecond", Int(server.commandsPerSecond.rounded())),
+            JSONMember("cpuPercent", Int((server.cpu * 100).rounded())),
+            JSONMember("keys", server.keys), JSONMember("memory", server.memory),
+            JSONMember("memoryLimit", server.memoryLimit),
+            JSONMember("role", server.isMaster ? "master" : "replica"),
         ])
     }
 
     private static func json(_ numbers: ClusterNumbers) -> JSONValue {
         .object([
-            JSONMember("calls", number: numbers.calls), JSONMember("channels", number: numbers.channels),
-            JSONMember("connections", number: numbers.connections), JSONMember("members", number: numbers.members),
-            JSONMember("mostConnections", number: numbers.mostConnections),
-            JSONMember("newCallsPerMinute", number: numbers.newCalls),
-            JSONMember("sessions", number: numbers.sessions),
+            JSONMember("calls", numbers.calls), JSONMember("channels", numbers.channels),
+            JSONMember("connections", numbers.connections), JSONMember("members", numbers.members),
+            JSONMember("mostConnections", numbers.mostConnections),
+            JSONMember("newCallsPerMinute", numbers.newCalls),
+            JSONMember("sessions", numbers.sessions),
         ])
     }
 }

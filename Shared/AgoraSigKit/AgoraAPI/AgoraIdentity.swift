@@ -27,7 +27,7 @@ final class AgoraIdentity: Sendable {
         if case .object(let given)? = try? JSONValue.parse(extra.utf8) {
             members = given.filter { $0.name != "srcNum" }
         }
-        members.append(JSONMember("srcNum", .string(source)))
+        members.append(JSONMember("srcNum", source))
         return JSONValue.object(members).compactText
     }
 }

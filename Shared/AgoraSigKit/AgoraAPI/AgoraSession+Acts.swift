@@ -10,20 +10,20 @@ extension AgoraSession {
     // MARK: - Users
 
     func queryUserStatus(_ account: String) {
-        call("queryUserStatus", "user_query_user_status", [JSONMember("account", .string(account))]) { [self] json in
+        call("queryUserStatus", "user_query_user_status", [JSONMember("account", account)]) { [self] json in
             let status = json["status"]?.isTrue == true ? "1" : "0"
             callbacks.tell { $0.onQueryUserStatusResult?(account, status) }
         }
     }
 
     func setAttribute(_ name: String, _ value: String) {
-        call("setAttr", "user_set_attr", [JSONMember("name", .string(name)), JSONMember("value", .string(value))])
+        call("setAttr", "user_set_attr", [JSONMember("name", name), JSONMember("value", value)])
     }
 
     /// - Parameter account: nil for this user.
     func getAttribute(_ title: String, _ account: String?, _ name: String) {
         let account = account ?? state.withLockedValue { $0.account }
-        let arguments = [JSONMember("account", .string(account)), JSONMember("name", .string(name))]
+        let arguments = [JSONMember("account", account), JSONMember("name", name)]
         call(title, "user_get_attr", arguments) { [self] json in
             let value = json["value"]?.textOrCompact ?? ""
             callbacks.tell { $0.onUserAttrResult?(account, name, value) }
@@ -33,7 +33,7 @@ extension AgoraSession {
     /// - Parameter account: nil for this user.
     func getAttributes(_ title: String, _ account: String?) {
         let account = account ?? state.withLockedValue { $0.account }
-        call(title, "user_get_attr_all", [JSONMember("account", .string(account))]) { [self] json in
+        call(title, "user_get_attr_all", [JSONMember("account", account)]) { [self] json in
             let text = json["json"]?.string ?? "{}"
             callbacks.tell { $0.onUserAttrAllResult?(account, text) }
         }
@@ -66,7 +66,7 @@ extension AgoraSession {
     // MARK: - Channels
 
     func join(_ channel: String) {
-        call("channel_join", [JSONMember("name", .string(channel))]) { [self] result in
+        call("channel_join", [JSONMember("name", channel)]) { [self] result in
             switch result {
             case .failure(let error):
                 let code = error.code.ecode(within: 300...300, else: .JOINCHANNEL_E_OTHER)
@@ -88,7 +88,7 @@ extension AgoraSession {
     }
 
     func leave(_ channel: String) {
-        call("channel_leave", [JSONMember("name", .string(channel))]) { [self] result in
+        call("channel_leave", [JSONMember("name", channel)]) { [self] result in
             switch result {
             case .success:
                 state.withLockedValue { if $0.channel == channel { $0.channel = nil } }
@@ -101,7 +101,7 @@ extension AgoraSession {
     }
 
     func countMembers(_ channel: String) {
-        call("channel_query_num", [JSONMember("name", .string(channel))]) { [self] result in
+        call("channel_query_num", [JSONMember("name", channel)]) { [self] result in
             switch result {
             case .success(let json):
                 let number = Int32(clamping: json["num"]?.integer ?? 0)
@@ -114,7 +114,7 @@ extension AgoraSession {
     }
 
     func queryMember(_ channel: String, _ account: String) {
-        let arguments = [JSONMember("name", .string(channel)), JSONMember("account", .string(account))]
+        let arguments = [JSONMember("name", channel), JSONMember("account", account)]
         call("channelQueryUserIsIn", "channel_query_user_isin", arguments) { [self] json in
             let isIn: Int32 = json["isin"]?.isTrue == true ? 1 : 0
             callbacks.tell { $0.onChannelQueryUserIsIn?(channel, account, isIn) }
@@ -122,9 +122,9 @@ extension AgoraSession {
     }
 
     func changeAttribute(_ title: String, _ function: String, _ channel: String, name: String?, value: String?) {
-        var arguments = [JSONMember("channel", .string(channel))]
-        if let name { arguments.append(JSONMember("name", .string(name))) }
-        if let value { arguments.append(JSONMember("value", .string(value))) }
+        var arguments = [JSONMember("channel", channel)]
+        if let name { arguments.append(JSONMember("name", name)) }
+        if let value { arguments.append(JSONMember("value", value)) }
         call(title, function, arguments)
     }
 
@@ -198,8 +198,8 @@ extension SignalingError {
     /// The answer in the form of the arguments of `onInvokeRet`.
     fileprivate var invokeAnswer: String {
         JSONValue.object([
-            JSONMember("result", .string("failed")), JSONMember("reason", .string(reason.rawValue)),
-            JSONMember("code", .number(String(code.rawValue))),
+            JSONMember("result", "failed"), JSONMember("reason", reason.rawValue),
+            JSONMember("code", code.rawValue),
         ]).compactText
     }
 }

@@ -7,15 +7,15 @@ enum ControlRequest {
         frame(
             "media_hello",
             .object([
-                JSONMember("vid", .string(app)), JSONMember("device", .string("swift")),
-                JSONMember("sdk", .string("1.4.0")),
+                JSONMember("vid", app), JSONMember("device", "swift"),
+                JSONMember("sdk", "1.4.0"),
             ]))
     }
 
     static func ping(_ number: Int64) -> [UInt8] { frame("ping", .number(String(number))) }
 
     static func call(_ call: ControlCall, id: Int64, line: String) -> [UInt8] {
-        let arguments = [JSONMember("line", .string(line))] + call.arguments
+        let arguments = [JSONMember("line", line)] + call.arguments
         return frame(
             "call2", .array([.string(call.function.rawValue), .number(String(id)), .object(arguments)]))
     }
@@ -50,10 +50,10 @@ struct ControlCall: Equatable {
     ) -> ControlCall {
         let muted = (flags.contains(.audioMuted) ? 1 : 0) + (flags.contains(.videoMuted) ? 2 : 0)
         let members = [
-            JSONMember("channel", .string(configuration.channel)), JSONMember("uid", .number(String(uid))),
-            JSONMember("key", .string(configuration.key)), JSONMember("info", .string(configuration.info)),
-            JSONMember("call", .string(configuration.callID)), number("enabled", flags.contains(.videoEnabled) ? 1 : 0),
-            number("muted", muted), JSONMember("avoid", .array(avoid.map { .string($0.rawValue) })),
+            JSONMember("channel", configuration.channel), JSONMember("uid", uid),
+            JSONMember("key", configuration.key), JSONMember("info", configuration.info),
+            JSONMember("call", configuration.callID), JSONMember("enabled", flags.contains(.videoEnabled) ? 1 : 0),
+            JSONMember("muted", muted), JSONMember("avoid", .array(avoid.map { .string($0.rawValue) })),
         ]
         return ControlCall(function: .join, arguments: members + transport(publicKey))
     }
@@ -61,18 +61,18 @@ struct ControlCall: Equatable {
     static func restart(_ subject: Subject, publicKey: String) -> ControlCall {
         ControlCall(
             function: .restart,
-            arguments: about(subject) + [JSONMember("secret", .string(subject.secret))] + transport(publicKey))
+            arguments: about(subject) + [JSONMember("secret", subject.secret)] + transport(publicKey))
     }
 
     static func resume(_ subject: Subject, n: Int64) -> ControlCall {
         ControlCall(
             function: .resume,
             arguments: about(subject)
-                + [JSONMember("secret", .string(subject.secret)), JSONMember("n", .number(String(n)))])
+                + [JSONMember("secret", subject.secret), JSONMember("n", n)])
     }
 
     static func renew(_ subject: Subject, key: String) -> ControlCall {
-        ControlCall(function: .renew, arguments: about(subject) + [JSONMember("key", .string(key))])
+        ControlCall(function: .renew, arguments: about(subject) + [JSONMember("key", key)])
     }
 
     /// Tells all of what the client sends.
@@ -80,24 +80,23 @@ struct ControlCall: Equatable {
         ControlCall(
             function: .mute,
             arguments: about(subject) + [
-                number("audio", flags.contains(.audioMuted) ? 1 : 0),
-                number("video", flags.contains(.videoMuted) ? 1 : 0),
-                number("enabled", flags.contains(.videoEnabled) ? 1 : 0),
+                JSONMember("audio", flags.contains(.audioMuted) ? 1 : 0),
+                JSONMember("video", flags.contains(.videoMuted) ? 1 : 0),
+                JSONMember("enabled", flags.contains(.videoEnabled) ? 1 : 0),
             ])
     }
 
     static func leave(_ subject: Subject) -> ControlCall { ControlCall(function: .leave, arguments: about(subject)) }
 
     private static func about(_ subject: Subject) -> [JSONMember] {
-        [JSONMember("channel", .string(subject.channel)), JSONMember("pid", .string(subject.participant))]
+        [JSONMember("channel", subject.channel), JSONMember("pid", subject.participant)]
     }
 
     private static func transport(_ publicKey: String) -> [JSONMember] {
         [
-            JSONMember("kind", .string("engine")), JSONMember("pub", .string(publicKey)),
+            JSONMember("kind", "engine"), JSONMember("pub", publicKey),
             JSONMember("codecs", .array([.string("opus")])),
         ]
     }
 
-    private static func number(_ name: String, _ value: Int) -> JSONMember { JSONMember(name, .number(String(value))) }
 }

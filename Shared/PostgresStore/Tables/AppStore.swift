@@ -136,9 +136,9 @@ package struct AppStore: Sendable {
     /// A JSON object of the limits that differ from `old`.
     private static func object(_ limits: AppLimits, changedFrom old: AppLimits) -> String {
         var members = AppLimits.all.filter { limits[$0] != old[$0] }
-            .map { JSONMember($0.name, .number("\(limits[$0])")) }
+            .map { JSONMember($0.name, limits[$0]) }
         if limits.specialChannelsOpen != old.specialChannelsOpen {
-            members.append(JSONMember("specialChannels", .string(limits.specialChannelsOpen ? "open" : "closed")))
+            members.append(JSONMember("specialChannels", limits.specialChannelsOpen ? "open" : "closed"))
         }
         return JSONValue.object(members).compactText
     }

@@ -101,14 +101,14 @@ package struct HealthResponder: HTTPResponder {
         var members: [JSONMember] = []
         var failing: [JSONValue] = []
         for (check, outcome) in zip(checks, outcomes) {
-            members.append(JSONMember(check.name, .string(outcome.text)))
+            members.append(JSONMember(check.name, outcome.text))
             if case .fails = outcome { failing.append(.string(check.name)) }
         }
         let draining = state.isDraining
         let ready = !draining && failing.isEmpty
         let status = draining ? "draining" : ready ? "ready" : "not ready"
         let body = JSONValue.object([
-            JSONMember("status", .string(status)), JSONMember("checks", .object(members)),
+            JSONMember("status", status), JSONMember("checks", .object(members)),
             JSONMember("failing", .array(failing)),
         ])
         return .json(status: ready ? .ok : .serviceUnavailable, "\(body.compactText)\n")

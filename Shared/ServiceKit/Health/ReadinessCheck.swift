@@ -49,11 +49,11 @@ package struct HealthDetail: Sendable {
 
     /// A fact with a text value.
     package init(_ name: String, _ text: String) {
-        member = JSONMember(name, .string(text))
+        member = JSONMember(name, text)
     }
 
     /// A fact with a number as its value.
     package init(_ name: String, _ number: Int) {
-        member = JSONMember(name, .number("\(number)"))
+        member = JSONMember(name, number)
     }
 }

@@ -6,11 +6,11 @@ enum ClientRequest {
         frame(
             "login",
             .object([
-                JSONMember("vid", .string(configuration.app)), JSONMember("account", .string(configuration.account)),
-                JSONMember("uid", .number(String(configuration.uid))),
-                JSONMember("token", .string(configuration.token)),
-                JSONMember("device", .string(configuration.device)), JSONMember("ip", .string("")),
-                JSONMember("push", .number("1")),
+                JSONMember("vid", configuration.app), JSONMember("account", configuration.account),
+                JSONMember("uid", configuration.uid),
+                JSONMember("token", configuration.token),
+                JSONMember("device", configuration.device), JSONMember("ip", ""),
+                JSONMember("push", 1),
             ]))
     }
 
@@ -18,9 +18,9 @@ enum ClientRequest {
     ///   - channel: the channel that the client is in; nil for none.
     ///   - after: the id of the last event of this channel that the client has received; nil for none.
     static func resume(line: String, channel: String?, after: Int64?) -> [UInt8] {
-        var members = [JSONMember("line", .string(line))]
-        if let channel { members.append(JSONMember("channel", .string(channel))) }
-        if let after { members.append(JSONMember("after", .number(String(after)))) }
+        var members = [JSONMember("line", line)]
+        if let channel { members.append(JSONMember("channel", channel)) }
+        if let after { members.append(JSONMember("after", after)) }
         return frame("line_login", .object(members))
     }
 
@@ -30,7 +30,7 @@ enum ClientRequest {
         frame(
             "call2",
             .array([
-                .string(function), .number(String(id)), .object([JSONMember("line", .string(line))] + arguments),
+                .string(function), .number(String(id)), .object([JSONMember("line", line)] + arguments),
             ]))
     }
 
@@ -38,7 +38,7 @@ enum ClientRequest {
     static func acknowledge(id: Int64, line: String, through version: Int64) -> [UInt8] {
         call(
             "user_getmsg", id: id, line: line,
-            [JSONMember("ver_clear", .number(String(version))), JSONMember("max", .number("30"))])
+            [JSONMember("ver_clear", version), JSONMember("max", 30)])
     }
 
     private static func frame(_ name: String, _ argument: JSONValue) -> [UInt8] {

@@ -80,7 +80,7 @@ extension ClientStateMachine {
         }
         var answer = answer
         if case .failure(let error) = answer, call.isSettled(by: error) {
-            answer = .success(.object([JSONMember("result", .string("ok"))]))
+            answer = .success(.object([JSONMember("result", "ok")]))
         }
         if case .success(let json) = answer { noteMembership(call, json) }
         return (call.answered(answer).map { [$0] } ?? []) + sendCalls(now: now)

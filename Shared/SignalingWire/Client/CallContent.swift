@@ -23,8 +23,8 @@ package struct CallContent: Equatable, Sendable {
     /// The JSON text.
     package var text: String {
         JSONValue.object([
-            JSONMember("channel", .string(channel.rawValue)), JSONMember("peer", .string(peer)),
-            JSONMember("extra", .string(extra)), JSONMember("peeruid", .number(String(peerUID))),
+            JSONMember("channel", channel.rawValue), JSONMember("peer", peer),
+            JSONMember("extra", extra), JSONMember("peeruid", peerUID),
         ]).compactText
     }
 }

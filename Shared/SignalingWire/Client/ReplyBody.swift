@@ -24,7 +24,7 @@ package enum ReplyBody: Equatable, Sendable {
     /// The JSON of the reply. `ServerFrame` writes that of `done`, `mailbox`, `attributes` and
     /// `joined` itself, which is faster.
     var json: JSONValue {
-        .object([JSONMember("result", .string("ok"))] + fields)
+        .object([JSONMember("result", "ok")] + fields)
     }
 
     private var fields: [JSONMember] {
@@ -32,36 +32,36 @@ package enum ReplyBody: Equatable, Sendable {
         case .done: []
         case .mailbox(let cleared, let entries):
             [
-                JSONMember("ver_clear", .number(String(cleared))),
+                JSONMember("ver_clear", cleared),
                 JSONMember(
                     "msgs", .array(entries.map { .array([.number(String($0.version)), .string($0.line)]) })),
             ]
         case .userStatus(let account, let online):
-            [JSONMember("account", .string(account.rawValue)), JSONMember("status", Self.flag(online))]
+            [JSONMember("account", account.rawValue), JSONMember("status", Self.flag(online))]
         case .attribute(let account, let name, let value):
             [
-                JSONMember("account", .string(account.rawValue)), JSONMember("name", .string(name.rawValue)),
-                JSONMember("value", .string(value)),
+                JSONMember("account", account.rawValue), JSONMember("name", name.rawValue),
+                JSONMember("value", value),
             ]
         case .attributes(let account, let attributes):
             [
-                JSONMember("account", .string(account.rawValue)),
-                JSONMember("json", .string(Self.object(attributes).compactText)),
+                JSONMember("account", account.rawValue),
+                JSONMember("json", Self.object(attributes).compactText),
             ]
         case .joined(let id, let members, let attributes):
             [
                 JSONMember("list", Self.list(members.all)), JSONMember("attrs", Self.object(attributes)),
-                JSONMember("id", .number(String(id))),
+                JSONMember("id", id),
             ]
         case .memberCount(let channel, let count):
-            [JSONMember("name", .string(channel.rawValue)), JSONMember("num", .number(String(count)))]
+            [JSONMember("name", channel.rawValue), JSONMember("num", count)]
         case .membership(let channel, let account, let isMember):
             [
-                JSONMember("name", .string(channel.rawValue)), JSONMember("account", .string(account.rawValue)),
+                JSONMember("name", channel.rawValue), JSONMember("account", account.rawValue),
                 JSONMember("isin", Self.flag(isMember)),
             ]
         case .members(let total, let members):
-            [JSONMember("num", .number(String(total))), JSONMember("list", Self.list(members))]
+            [JSONMember("num", total), JSONMember("list", Self.list(members))]
         }
     }
 
@@ -73,6 +73,6 @@ package enum ReplyBody: Equatable, Sendable {
     }
 
     private static func object(_ attributes: [Attribute]) -> JSONValue {
-        .object(attributes.map { JSONMember($0.name.rawValue, .string($0.value)) })
+        .object(attributes.map { JSONMember($0.name.rawValue, $0.value) })
     }
 }

@@ -16,8 +16,8 @@ package enum ServerFrame {
     package static func lineLoginSucceeded(
         line: String, uid: UInt32, push: Bool, channel: ChannelName?, complete: Bool
     ) -> [UInt8] {
-        var more = [JSONMember("resumed", .bool(true)), JSONMember("complete", .bool(complete))]
-        if let channel { more.append(JSONMember("channel", .string(channel.rawValue))) }
+        var more = [JSONMember("resumed", true), JSONMember("complete", complete)]
+        if let channel { more.append(JSONMember("channel", channel.rawValue)) }
         return frame("line_login_ret", ["", sessionFields(line: line, uid: uid, push: push, more)])
     }
 
@@ -214,20 +214,20 @@ package enum ServerFrame {
         line: String, uid: UInt32, push: Bool, _ more: [JSONMember] = []
     ) -> String {
         var members = [
-            JSONMember("result", .string("ok")), JSONMember("line", .string(line)),
-            JSONMember("uid", .number(String(uid))),
+            JSONMember("result", "ok"), JSONMember("line", line),
+            JSONMember("uid", uid),
         ]
         // Written only for clients that asked for pushes: the old ones do not know the field.
-        if push { members.append(JSONMember("push", .number("1"))) }
+        if push { members.append(JSONMember("push", 1)) }
         return JSONValue.object(members + more).compactText
     }
 
     private static func failureFields(_ error: SignalingError) -> JSONValue {
         .object([
-            JSONMember("result", .string("failed")), JSONMember("reason", .string(error.reason.rawValue)),
-            JSONMember("code", .number(String(error.code.rawValue))),
-            JSONMember("message", .string(error.message)),
-            JSONMember("data", .object([JSONMember("result", .string(error.reason.rawValue))])),
+            JSONMember("result", "failed"), JSONMember("reason", error.reason.rawValue),
+            JSONMember("code", error.code.rawValue),
+            JSONMember("message", error.message),
+            JSONMember("data", .object([JSONMember("result", error.reason.rawValue)])),
         ])
     }
 

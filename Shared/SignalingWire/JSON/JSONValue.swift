@@ -103,4 +103,15 @@ package struct JSONMember: Equatable, Sendable {
 
     /// Creates a member.
     package init(_ name: String, _ value: JSONValue) { self.init(name: name, value: value) }
+
+    /// Creates a member with a text; without one, it is `null`.
+    package init(_ name: String, _ text: String?) { self.init(name: name, value: text.map { .string($0) } ?? .null) }
+
+    /// Creates a member with a whole number; without one, it is `null`.
+    package init(_ name: String, _ number: (some BinaryInteger)?) {
+        self.init(name: name, value: number.map { .number(String($0)) } ?? .null)
+    }
+
+    /// Creates a member that is `true` or `false`; without a value, it is `null`.
+    package init(_ name: String, _ flag: Bool?) { self.init(name: name, value: flag.map { .bool($0) } ?? .null) }
 }

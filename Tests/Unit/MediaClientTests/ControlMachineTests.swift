@@ -21,14 +21,14 @@ import Testing
         return machine
     }
 
-    private let call = ControlCall(function: .leave, arguments: [JSONMember("pid", .string("p"))])
+    private let call = ControlCall(function: .leave, arguments: [JSONMember("pid", "p")])
 
     @Test func saysHelloAndCalls() {
         var machine = online()
         #expect(machine.isOnline)
         #expect(
             machine.handle(.call(call, ticket: 7), now: 30) == [.send(ControlRequest.call(call, id: 1, line: "line"))])
-        let answer = JSONValue.object([JSONMember("result", .string("ok"))])
+        let answer = JSONValue.object([JSONMember("result", "ok")])
         #expect(
             machine.handle(.received(.answer(id: 1, .success(answer)), attempt: 1), now: 40)
                 == [.answer(ticket: 7, .success(answer))])

@@ -73,7 +73,7 @@ struct CallAndMailTests {
     @Test(arguments: [SignalingReason.unavailable, .timeout])
     func aMessageOfUnknownOutcomeIsSentAgainFirst(_ reason: SignalingReason) {
         var machine = Script.online()
-        let first = machine.call("user_sendmsg", [JSONMember("messageID", .string("m1"))], now: 0)
+        let first = machine.call("user_sendmsg", [JSONMember("messageID", "m1")], now: 0)
         let undecided = Result<JSONValue, SignalingError>.failure(SignalingError(.failed, reason, ""))
         let actions = machine.received(.callAnswer(id: first.id, undecided), attempt: 1, now: 10)
         #expect(actions.answers.isEmpty)
@@ -84,10 +84,10 @@ struct CallAndMailTests {
 
     @Test func callsBehindAMessageOfUnknownOutcomeWait() {
         var machine = Script.online(lowest: false)
-        let first = machine.call("user_sendmsg", [JSONMember("messageID", .string("m1"))], now: 0)
+        let first = machine.call("user_sendmsg", [JSONMember("messageID", "m1")], now: 0)
         let undecided = Result<JSONValue, SignalingError>.failure(SignalingError(.failed, .unavailable, ""))
         #expect(machine.received(.callAnswer(id: first.id, undecided), attempt: 1, now: 0).isEmpty)
-        #expect(machine.call("user_sendmsg", [JSONMember("messageID", .string("m2"))], now: 0).actions.isEmpty)
+        #expect(machine.call("user_sendmsg", [JSONMember("messageID", "m2")], now: 0).actions.isEmpty)
         #expect(machine.tick(now: 499).sent.isEmpty)
         let sent = machine.tick(now: 500).sent
         #expect(sent.map { $0.contains(#""m1""#) } == [true, false])
@@ -170,7 +170,7 @@ struct CallAndMailTests {
     @Test func eventsOfOtherChannelsAreDropped() {
         var machine = Script.online()
         #expect(machine.received(Script.said(1, "early"), attempt: 1, now: 0).isEmpty)
-        _ = machine.call("channel_join", [JSONMember("name", .string("__agora_user_online"))], now: 0)
+        _ = machine.call("channel_join", [JSONMember("name", "__agora_user_online")], now: 0)
         _ = machine.received(.callAnswer(id: 1, Script.ok), attempt: 1, now: 0)
         #expect(machine.received(Script.said(2, "other"), attempt: 1, now: 0).isEmpty)
         let told = machine.received(Script.said(3, "x", in: "_agora_user_online"), attempt: 1, now: 0).events
@@ -179,7 +179,7 @@ struct CallAndMailTests {
 
     @Test func theLossOfTheSessionsChannelIsReported() {
         var machine = Script.online()
-        _ = machine.call("channel_join", [JSONMember("name", .string("room"))], now: 0)
+        _ = machine.call("channel_join", [JSONMember("name", "room")], now: 0)
         _ = machine.received(.callAnswer(id: 1, Script.ok), attempt: 1, now: 0)
         _ = machine.disconnected(attempt: 1, now: 0)
         _ = machine.tick(now: 0)

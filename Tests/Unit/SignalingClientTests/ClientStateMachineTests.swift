@@ -112,11 +112,11 @@ struct ClientStateMachineTests {
 
     @Test func aLostConnectionIsResumedElsewhereWithNothingTwice() {
         var machine = Script.online()
-        let join = machine.call("channel_join", [JSONMember("name", .string("room"))], now: 0)
+        let join = machine.call("channel_join", [JSONMember("name", "room")], now: 0)
         #expect(join.actions.sent == [#"["call2",["channel_join",1,{"line":"L","name":"room"}]]"#])
         #expect(machine.received(.callAnswer(id: 1, Script.ok), attempt: 1, now: 0).answers == [0])
         #expect(machine.received(Script.said(100, "a"), attempt: 1, now: 0).events.count == 1)
-        let send = machine.call("channel_sendmsg", [JSONMember("messageID", .string("x"))], now: 0)
+        let send = machine.call("channel_sendmsg", [JSONMember("messageID", "x")], now: 0)
         let lost = machine.disconnected(attempt: 1, now: 10)
         #expect(lost == [.disconnect, .event(.reconnecting(attempt: 1))])
         #expect(machine.status == .reconnecting)
@@ -176,7 +176,7 @@ struct ClientStateMachineTests {
 
     @Test func aSessionThatTheClusterLostIsReplaced() {
         var machine = Script.online()
-        let send = machine.call("channel_sendmsg", [JSONMember("messageID", .string("x"))], now: 0)
+        let send = machine.call("channel_sendmsg", [JSONMember("messageID", "x")], now: 0)
         let actions = machine.received(.close("102"), attempt: 1, now: 5)
         #expect(actions.answers == [1001], "the new session would not know that it was sent")
         logsInAgain(&machine, after: actions)

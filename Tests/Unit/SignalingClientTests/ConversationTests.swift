@@ -13,7 +13,7 @@ struct ConversationTests {
     private func frame(_ text: String) -> Action { .send(Array(text.utf8)) }
 
     private func call(_ ticket: Int64, _ function: String) -> Event {
-        .call(ticket: ticket, function: function, arguments: [JSONMember("name", .string("room"))])
+        .call(ticket: ticket, function: function, arguments: [JSONMember("name", "room")])
     }
 
     private func answered(_ id: Int64, attempt: Int) -> Event {

@@ -46,7 +46,7 @@ enum Script {
         .mailboxEntry(version: version, line: "msg-v2 bob alice v1:E:60 instant 5 \(text)")
     }
 
-    static let ok = Result<JSONValue, SignalingError>.success(.object([JSONMember("result", .string("ok"))]))
+    static let ok = Result<JSONValue, SignalingError>.success(.object([JSONMember("result", "ok")]))
 }
 
 extension [ClientStateMachine.Action] {

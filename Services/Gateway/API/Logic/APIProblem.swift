@@ -68,14 +68,14 @@ package struct APIProblem: Error, Equatable, Sendable {
     /// The problem as an object.
     package var json: JSONValue {
         var members = [
-            JSONMember("type", .string("/v1/errors/\(code.rawValue)")),
-            JSONMember("title", .string(code.meaning)),
-            JSONMember("status", .number(String(code.status))),
-            JSONMember("code", .string(code.rawValue)),
-            JSONMember("detail", .string(detail)),
+            JSONMember("type", "/v1/errors/\(code.rawValue)"),
+            JSONMember("title", code.meaning),
+            JSONMember("status", code.status),
+            JSONMember("code", code.rawValue),
+            JSONMember("detail", detail),
         ]
-        if let field { members.append(JSONMember("field", .string(field))) }
-        if let bound { members.append(JSONMember("bound", .string(bound))) }
+        if let field { members.append(JSONMember("field", field)) }
+        if let bound { members.append(JSONMember("bound", bound)) }
         return .object(members)
     }
 }

@@ -38,7 +38,7 @@ package struct BatchResults: Equatable, Sendable {
     package var json: JSONValue {
         let failed = results.count { $0.map { Self.error(of: $0) != nil } ?? true }
         return .object([
-            JSONMember("failed", .number(String(failed))), JSONMember("results", .array(results.map { $0 ?? .null })),
+            JSONMember("failed", failed), JSONMember("results", .array(results.map { $0 ?? .null })),
         ])
     }
 

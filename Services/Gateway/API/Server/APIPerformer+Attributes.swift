@@ -37,7 +37,7 @@ extension APIPerformer {
     }
 
     private static func list(_ attributes: [Attribute]) -> Outcome {
-        let members = attributes.map { JSONMember($0.name.rawValue, .string($0.value)) }
+        let members = attributes.map { JSONMember($0.name.rawValue, $0.value) }
         return Outcome(JSONMember("attributes", .object(members)))
     }
 
@@ -53,7 +53,7 @@ extension APIPerformer {
     /// - Parameter value: nil when the attribute was deleted.
     private static func attribute(_ name: AttributeName, _ value: String?) -> JSONValue {
         .object([
-            JSONMember("name", .string(name.rawValue)), JSONMember("value", value.map { .string($0) } ?? .null),
+            JSONMember("name", name.rawValue), JSONMember("value", value),
         ])
     }
 }

@@ -16,7 +16,7 @@ extension APIPerformer {
         // The invitation's id becomes the call's.
         let id = write?.command ?? CommandID("api-\(SecureRandom.hex(bytes: 16))")
         _ = try await shards.next().ask(invitation, as: id)
-        return Outcome(JSONMember("call", .string(id.rawValue)))
+        return Outcome(JSONMember("call", id.rawValue))
     }
 
     private func perform(
@@ -29,6 +29,6 @@ extension APIPerformer {
             verb: verb, actor: actor, channel: found.channel, peer: found.peer.rawValue, extra: extra)
         act.call = call.call
         _ = try await shard.ask(act, as: write?.command)
-        return Outcome(JSONMember("call", .string(call.call)))
+        return Outcome(JSONMember("call", call.call))
     }
 }

@@ -19,22 +19,22 @@ extension APIPerformer {
     private func get(_ channel: ChannelKey) async throws -> Outcome {
         let members = try await shards.next().ask(CountMembers(channel: channel))
         return Outcome(
-            JSONMember("channel", .string(channel.name.rawValue)), Self.number("members", members.count))
+            JSONMember("channel", channel.name.rawValue), JSONMember("members", members.count))
     }
 
     private func listMembers(of channel: ChannelKey, limit: Int) async throws -> Outcome {
         let list = try await shards.next().ask(ListMembers(channel: channel, limit: limit))
         let members = list.members.map { member -> JSONValue in
-            .object([Self.account(member.account), Self.number("uid", member.uid)])
+            .object([Self.account(member.account), JSONMember("uid", member.uid)])
         }
         return Outcome(
-            Self.number("total", list.total), JSONMember("members", .array(members)),
+            JSONMember("total", list.total), JSONMember("members", .array(members)),
             work: APIWork(calls: 1 + list.members.count / Self.membersOfCall))
     }
 
     private func getMember(_ account: Account, of channel: ChannelKey) async throws -> Outcome {
         let status = try await shards.next().ask(QueryMember(channel: channel, account: account))
-        return Outcome(Self.account(account), JSONMember("member", .bool(status.isMember)))
+        return Outcome(Self.account(account), JSONMember("member", status.isMember))
     }
 
     // MARK: - Logs
@@ -53,7 +53,7 @@ extension APIPerformer {
         let events = page.events.map { page.onlyMessages ? message($0) : event($0) }
         return .object([
             JSONMember(page.onlyMessages ? "messages" : "events", .array(events)),
-            JSONMember("complete", .bool(page.isComplete)),
+            JSONMember("complete", page.isComplete),
             JSONMember("next", page.hasNext ? .string(String(page.position.id)) : .null),
         ])
     }
@@ -61,7 +61,7 @@ extension APIPerformer {
     private static func message(_ event: ChannelEvent) -> JSONValue {
         var text = ""
         if case .message(let body) = event.kind { text = body }
-        return .object(head(of: event) + [JSONMember("message", .string(text))])
+        return .object(head(of: event) + [JSONMember("message", text)])
     }
 
     private static func event(_ event: ChannelEvent) -> JSONValue {
@@ -86,20 +86,18 @@ extension APIPerformer {
         }
         return .object(
             head(of: event) + [
-                JSONMember("event", .string(word)), text("message", message), text("name", name), text("value", value),
+                JSONMember("event", word), JSONMember("message", message), JSONMember("name", name),
+                JSONMember("value", value),
             ])
     }
 
     private static func head(of event: ChannelEvent) -> [JSONMember] {
         [
-            JSONMember("id", .number(String(event.id))), JSONMember("account", .string(event.account.rawValue)),
-            JSONMember("uid", .number(String(event.uid))),
+            JSONMember("id", event.id), JSONMember("account", event.account.rawValue),
+            JSONMember("uid", event.uid),
             // An id is a time in microseconds.
-            JSONMember("time", .number(String(event.id / 1_000_000))),
+            JSONMember("time", event.id / 1_000_000),
         ]
     }
 
-    private static func text(_ name: String, _ text: String?) -> JSONMember {
-        JSONMember(name, text.map { .string($0) } ?? .null)
-    }
 }

@@ -18,16 +18,16 @@ extension APIPerformer {
 
     private static func describe(_ code: APIErrorCode) -> Outcome {
         Outcome(
-            JSONMember("code", .string(code.rawValue)), number("status", code.status),
-            JSONMember("meaning", .string(code.meaning)))
+            JSONMember("code", code.rawValue), JSONMember("status", code.status),
+            JSONMember("meaning", code.meaning))
     }
 
     private static func description(_ key: APIKey) -> JSONValue {
         .object([
-            JSONMember("id", .string(key.id)), JSONMember("app", key.app.map { .string($0.rawValue) } ?? .null),
+            JSONMember("id", key.id), JSONMember("app", key.app?.rawValue),
             JSONMember("scopes", .array(key.scopes.words.map { .string($0) })),
-            number("requestsPerSecond", key.requestsPerSecond),
-            JSONMember("expiresAt", key.expiry.map { .number(String($0)) } ?? .null),
+            JSONMember("requestsPerSecond", key.requestsPerSecond),
+            JSONMember("expiresAt", key.expiry),
         ])
     }
 
@@ -35,16 +35,16 @@ extension APIPerformer {
         let running = try await RunningInstances.list(shards.next().redis)
         let processes = running.map { instance -> JSONValue in
             .object([
-                JSONMember("id", .string(instance.id)), JSONMember("kind", .string(instance.record.kind)),
-                JSONMember("version", .string(instance.record.version)), Self.number("level", instance.record.level),
-                JSONMember("host", .string(instance.record.host)),
-                Self.number("since", instance.record.since.milliseconds / 1000),
+                JSONMember("id", instance.id), JSONMember("kind", instance.record.kind),
+                JSONMember("version", instance.record.version), JSONMember("level", instance.record.level),
+                JSONMember("host", instance.record.host),
+                JSONMember("since", instance.record.since.milliseconds / 1000),
             ])
         }
         let level = running.map(\.record.level).min()
         return Outcome(
             JSONMember("processes", .array(processes)),
-            JSONMember("clusterLevel", level.map { .number(String($0)) } ?? .null),
-            Self.number("time", WallClock.seconds))
+            JSONMember("clusterLevel", level),
+            JSONMember("time", WallClock.seconds))
     }
 }

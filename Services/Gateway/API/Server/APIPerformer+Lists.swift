@@ -16,7 +16,7 @@ extension APIPerformer {
         let page = try await shards.next().ask(list)
         return Outcome(
             JSONMember(Self.name(of: list.list), try Self.records(page)),
-            JSONMember("next", page.next.map { .string($0) } ?? .null))
+            JSONMember("next", page.next))
     }
 
     private func usage(_ list: ListRecords) async throws -> Outcome {

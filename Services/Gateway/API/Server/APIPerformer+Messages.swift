@@ -46,8 +46,8 @@ extension APIPerformer {
 
     private static func member(_ accepted: MessageAccepted) -> JSONMember {
         switch accepted {
-        case .user(let version): number("version", version)
-        case .channel(let id): number("id", id)
+        case .user(let version): JSONMember("version", version)
+        case .channel(let id): JSONMember("id", id)
         }
     }
 }

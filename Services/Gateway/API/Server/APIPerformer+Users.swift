@@ -20,7 +20,7 @@ extension APIPerformer {
 
     private func get(_ user: UserKey) async throws -> Outcome {
         let status = try await shards.next().ask(QueryUserStatus(user: user))
-        return Outcome(Self.account(user.account), JSONMember("online", .bool(status.online)))
+        return Outcome(Self.account(user.account), JSONMember("online", status.online))
     }
 
     private func disconnect(_ user: UserKey, _ write: BegunWrite?) async throws -> Outcome {
@@ -37,7 +37,7 @@ extension APIPerformer {
         let expiry = max(WallClock.seconds + Int64(seconds), revoked + 1)
         let token = SignalingToken.make(
             account: user.account.rawValue, app: user.app, certificate: certificate, expiry: expiry)
-        return Outcome(JSONMember("token", .string(token)), Self.number("expiry", expiry))
+        return Outcome(JSONMember("token", token), JSONMember("expiry", expiry))
     }
 
     private func revokeTokens(
@@ -45,7 +45,7 @@ extension APIPerformer {
     ) async throws -> Outcome {
         let end = try await end(of: range, for: user, from: write?.begun ?? WallClock.seconds)
         let revoked = try await shards.next().ask(RevokeTokens(user: user, until: end), as: write?.command)
-        return Outcome(Self.account(user.account), Self.number("until", revoked.until))
+        return Outcome(Self.account(user.account), JSONMember("until", revoked.until))
     }
 
     private func certificate(of app: AppID) async throws(APIProblem) -> String {
@@ -95,7 +95,7 @@ extension APIPerformer {
 
     private static func describe(_ ban: UserBan, of user: UserKey) -> Outcome {
         Outcome(
-            account(user.account), number("until", ban.until), JSONMember("reason", .string(ban.reason)),
-            number("createdAt", ban.createdAt))
+            account(user.account), JSONMember("until", ban.until), JSONMember("reason", ban.reason),
+            JSONMember("createdAt", ban.createdAt))
     }
 }

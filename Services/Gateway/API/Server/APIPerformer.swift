@@ -55,11 +55,7 @@ struct APIPerformer: Sendable {
 
     // MARK: - Parts of answers
 
-    static func number(_ name: String, _ value: some BinaryInteger) -> JSONMember {
-        JSONMember(name, .number(String(value)))
-    }
-
-    static func account(_ account: Account) -> JSONMember { JSONMember("account", .string(account.rawValue)) }
+    static func account(_ account: Account) -> JSONMember { JSONMember("account", account.rawValue) }
 }
 
 extension BegunWrite {

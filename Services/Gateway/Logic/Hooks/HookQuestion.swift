@@ -31,12 +31,12 @@ package enum HookQuestion: Equatable, Sendable {
     /// - Parameter address: the client's IP address, told with a login.
     package func body(address: String) -> String {
         var members = [
-            JSONMember("hook", .string(point.rawValue)), JSONMember("app", .string(app.rawValue)),
+            JSONMember("hook", point.rawValue), JSONMember("app", app.rawValue),
         ]
-        func add(_ name: String, _ text: String) { members.append(JSONMember(name, .string(text))) }
+        func add(_ name: String, _ text: String) { members.append(JSONMember(name, text)) }
         func add(_ session: ActiveSession) {
             add("account", session.user.account.rawValue)
-            members.append(JSONMember("uid", .number("\(session.actor.uid)")))
+            members.append(JSONMember("uid", session.actor.uid))
         }
         switch self {
         case .login(let user, let token, let device):

@@ -70,7 +70,7 @@ actor Discovery {
         do throws(SignalingError) {
             query = try DiscoveryQuery(target: target)
         } catch {
-            let body = JSONValue.object([JSONMember("error", .string(error.message))])
+            let body = JSONValue.object([JSONMember("error", error.message)])
             return .json(status: .badRequest, body.compactText, headers: Self.headers)
         }
         await refresh(at: now)

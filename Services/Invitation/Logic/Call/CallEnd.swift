@@ -77,7 +77,7 @@ package enum CallEnd: String, Sendable, CaseIterable {
             case .phoneNetwork: "network"
             }
         return JSONValue.object([
-            JSONMember("code", .number("\(code.rawValue)")), JSONMember("reason", .string(reason)),
+            JSONMember("code", code.rawValue), JSONMember("reason", reason),
         ]).compactText
     }
 }

@@ -9,20 +9,20 @@ enum CallExtraJSON {
         var members: [JSONMember] = []
         switch act {
         case .failed(let code), .ended(let code):
-            members.append(JSONMember("code", .number("\(code.rawValue)")))
+            members.append(JSONMember("code", code.rawValue))
         case .claimed, .ringing, .accepted, .refused, .message:
             break
         }
-        if let reason = note.reason { members.append(JSONMember("reason", .string(reason.rawValue))) }
-        if let status = note.status { members.append(JSONMember("sip_status", .number("\(status)"))) }
-        if let phrase = note.phrase, !phrase.isEmpty { members.append(JSONMember("sip_reason", .string(phrase))) }
+        if let reason = note.reason { members.append(JSONMember("reason", reason.rawValue)) }
+        if let status = note.status { members.append(JSONMember("sip_status", status)) }
+        if let phrase = note.phrase, !phrase.isEmpty { members.append(JSONMember("sip_reason", phrase)) }
         return JSONValue.object(members).compactText
     }
 
     /// The text for a digit that the telephone has sent.
     static func digit(_ digit: Character) -> String {
         JSONValue.object([
-            JSONMember("msgtype", .string("dtmf")), JSONMember("msgdata", .string(String(digit))),
+            JSONMember("msgtype", "dtmf"), JSONMember("msgdata", String(digit)),
         ]).compactText
     }
 
@@ -41,8 +41,8 @@ enum CallExtraJSON {
     /// The text of an inbound invitation.
     static func invitation(caller: String, called: String, headers: IncomingHeaders) -> String {
         let members =
-            [JSONMember("srcNum", .string(caller)), JSONMember("destNum", .string(called))]
-            + headers.fields.map { JSONMember("sip_header:\($0.name)", .string($0.value)) }
+            [JSONMember("srcNum", caller), JSONMember("destNum", called)]
+            + headers.fields.map { JSONMember("sip_header:\($0.name)", $0.value) }
         return JSONValue.object(members).compactText
     }
 

@@ -4,7 +4,7 @@ package import SignalingProtocol
 extension ServerFrame {
     /// `media_hello_ret`: media calls with this line are taken on the socket.
     package static func mediaHelloSucceeded(line: String) -> [UInt8] {
-        frame("media_hello_ret", ["", mediaResult([JSONMember("line", .string(line))]).compactText])
+        frame("media_hello_ret", ["", mediaResult([JSONMember("line", line)]).compactText])
     }
 
     /// `media_hello_ret` of a refused hello.
@@ -20,8 +20,8 @@ extension ServerFrame {
         id: String, _ participant: ParticipantID, at node: MediaNodeID, expiry: Int64, _ joined: MediaJoined
     ) -> [UInt8] {
         let members = [
-            JSONMember("uid", number(Int64(joined.uid))), JSONMember("pid", .string(participant.rawValue)),
-            JSONMember("secret", .string(joined.secret)), JSONMember("node", .string(node.rawValue)),
+            JSONMember("uid", number(Int64(joined.uid))), JSONMember("pid", participant.rawValue),
+            JSONMember("secret", joined.secret), JSONMember("node", node.rawValue),
             JSONMember("epoch", number(joined.epoch)), JSONMember("n", number(joined.n)),
             JSONMember("expiry", number(expiry)), JSONMember("users", users(joined.users)),
         ]
@@ -68,8 +68,8 @@ extension ServerFrame {
     ) -> [UInt8] {
         var bytes: [UInt8] = []
         let head = [
-            JSONMember("t", .string(event.name)), JSONMember("channel", .string(channel.rawValue)),
-            JSONMember("pid", .string(participant.rawValue)),
+            JSONMember("t", event.name), JSONMember("channel", channel.rawValue),
+            JSONMember("pid", participant.rawValue),
         ]
         let notice = JSONValue.array([.string("media"), .object(head + event.members)])
         JSONValue.array([.string("notify"), notice]).append(to: &bytes)
@@ -81,13 +81,13 @@ extension ServerFrame {
     private static func number(_ number: Int64) -> JSONValue { .number(String(number)) }
 
     private static func mediaResult(_ members: [JSONMember]) -> JSONValue {
-        .object([JSONMember("result", .string("ok"))] + members)
+        .object([JSONMember("result", "ok")] + members)
     }
 
     private static func mediaFailure(_ refusal: MediaRefusal) -> JSONValue {
         .object([
-            JSONMember("result", .string("failed")), JSONMember("reason", .string(refusal.rawValue)),
-            JSONMember("code", number(Int64(refusal.code))), JSONMember("message", .string(refusal.message)),
+            JSONMember("result", "failed"), JSONMember("reason", refusal.rawValue),
+            JSONMember("code", number(Int64(refusal.code))), JSONMember("message", refusal.message),
         ])
     }
 
@@ -98,7 +98,7 @@ extension ServerFrame {
 
     private static func transport(_ transport: MediaTransportAnswer) -> [JSONMember] {
         switch transport {
-        case .web(let answer): [JSONMember("answer", .string(answer)), JSONMember("iceServers", .array([]))]
+        case .web(let answer): [JSONMember("answer", answer), JSONMember("iceServers", .array([]))]
         case .engine(let engine): members(of: engine)
         }
     }
@@ -109,9 +109,9 @@ extension ServerFrame {
         }
         let slots = JSONValue.array(engine.audioSlots.map { number(Int64($0)) })
         return [
-            JSONMember("candidates", .array(candidates)), JSONMember("ufrag", .string(engine.ufrag)),
-            JSONMember("pwd", .string(engine.password)), JSONMember("pub", .string(engine.publicKey)),
-            JSONMember("suite", .string(engine.suite)),
+            JSONMember("candidates", .array(candidates)), JSONMember("ufrag", engine.ufrag),
+            JSONMember("pwd", engine.password), JSONMember("pub", engine.publicKey),
+            JSONMember("suite", engine.suite),
             JSONMember("ssrcs", .object([JSONMember("audio", number(Int64(engine.audioSource)))])),
             JSONMember("slots", .object([JSONMember("audio", slots)])),
             JSONMember("pts", .object([JSONMember("opus", number(Int64(engine.opus)))])),
@@ -135,13 +135,13 @@ extension MediaEvent {
         switch self {
         case .joined(let uid, let flags, let n), .state(let uid, let flags, let n):
             [
-                JSONMember("n", .number(String(n))), JSONMember("uid", .number(String(uid))),
-                JSONMember("flags", .number(String(flags.rawValue))),
+                JSONMember("n", n), JSONMember("uid", uid),
+                JSONMember("flags", flags.rawValue),
             ]
         case .left(let uid, let reason, let n):
             [
-                JSONMember("n", .number(String(n))), JSONMember("uid", .number(String(uid))),
-                JSONMember("reason", .string(reason.rawValue)),
+                JSONMember("n", n), JSONMember("uid", uid),
+                JSONMember("reason", reason.rawValue),
             ]
         case .stats(let uplinks):
             [
@@ -153,7 +153,7 @@ extension MediaEvent {
                         }))
             ]
         case .key: []
-        case .gone(let reason): [JSONMember("reason", .string(reason.rawValue))]
+        case .gone(let reason): [JSONMember("reason", reason.rawValue)]
         }
     }
 }

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func goldenCalls() throws {
-        #expect(try golden("media-hello") == .mediaHello(MediaHello(.object([JSONMember("vid", .string("app"))]))))
+        #expect(try golden("media-hello") == .mediaHello(MediaHello(.object([JSONMember("vid", "app")]))))
         let engine = try joinRequest {
             $0.uid = 7
             $0.key = ""

@@ -101,6 +101,6 @@ extension APIArguments {
 
     /// Digits as clients send them.
     private static func extra(digits: String) -> String {
-        JSONValue.object([JSONMember("msgtype", .string("dtmf")), JSONMember("msgdata", .string(digits))]).compactText
+        JSONValue.object([JSONMember("msgtype", "dtmf"), JSONMember("msgdata", digits)]).compactText
     }
 }
