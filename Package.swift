@@ -398,7 +398,7 @@ let package = Package(
             unitTests(
                 "MediaServer",
                 ["CMediaNode", "CMediaPeer", "MediaLogic", "ServiceKit", "SignalingProtocol", "TestKit", logging]),
-            unitTests("WebhookClient", ["SignalingProtocol", nioCore, nioPosix]),
+            unitTests("WebhookClient", ["SignalingProtocol", nioCore, nioEmbedded, nioPosix]),
             unitTests("SIPBridgeLogic", ["SignalingProtocol"]),
             unitTests("SIPBridgeServer", ["SIPBridgeLogic", "PostgresStore", "SignalingProtocol", "TestKit"]),
             unitTests(
