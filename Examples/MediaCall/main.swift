@@ -1,7 +1,7 @@
 // Joins a media channel, talks from a WAV file, and records what it hears:
 //
 //     media-call URL APP CHANNEL [uid=N] [key=KEY] [in=FILE.wav] [out=FILE.wav]
-//         [seconds=N] [bits=N] [volumes=MS] [muted=1]
+//         [seconds=N] [bits=N] [volumes=MS] [muted=1] [track=UID trackTo=FILE]
 //
 // URL is a gateway's, such as http://127.0.0.1:8080. Without `in` it is silent, without `out` it plays nothing. Each
 // line of its output is an event; each line of its input an act: `mute`, `unmute`, `mute UID`, `unmute UID`, `mute
@@ -99,6 +99,16 @@ func perform(_ line: String, in channel: MediaChannel) async {
     }
 }
 
+/// Writes what one user says, by itself, as raw samples.
+func record(_ track: RemoteTrack, to path: String) async {
+    guard let file = fopen(path, "w") else { return say("error \(path) cannot be written") }
+    for await frame in track.samples() {
+        fwrite(frame.samples, MemoryLayout<Int16>.size, frame.samples.count, file)
+        fflush(file)
+    }
+    fclose(file)
+}
+
 /// One event as a line; nil for those that are of no interest here.
 func line(_ event: MediaEvent) -> String {
     switch event {
@@ -138,6 +148,10 @@ do {
     let channel = try await MediaChannel.join(try options.configuration())
     say("joined \(channel.uid)")
     if let interval = options.number("volumes") { channel.reportVolumes(every: .milliseconds(interval)) }
+    if let uid = options.number("track"), let path = options.named["trackTo"] {
+        let track = channel.track(uid: UInt32(clamping: uid))
+        Task { await record(track, to: path) }
+    }
     let seconds = options.number("seconds")
     let input = Task.detached {
         for line in Input() { await perform(line, in: channel) }

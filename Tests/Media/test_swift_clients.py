@@ -1,6 +1,7 @@
 """The Swift client talks with itself, with the tests' engine, and through a bad network."""
 
 import time
+from array import array
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -64,6 +65,26 @@ async def test_three_swift_clients_hear_each_other(media, tmp_path):
 async def test_a_tone_at_32_kbit_s(media, tmp_path):
     async with media as cast, clients(cast, tmp_path, 0, TONES[0], bits=32_000) as (listener, _):
         await hears_clearly(listener, TONES[:1], CLEAR_AT_32)
+
+
+async def test_a_track_has_one_user_alone(media, tmp_path):
+    """What one user says can be taken by itself, also when it is not played; what is played is the other one."""
+    async with media as cast, clients(cast, tmp_path, *TONES[:2], bits=96_000) as (ada, bob):
+        listener, track = SwiftClient(tmp_path), tmp_path / "track"
+        try:
+            await listener.join(
+                cast.stack.gateways[0], cast.stack.open_app, ada.channel, uid=9, track=ada.uid, trackTo=track)
+            await listener.act(f"mute {ada.uid}")
+            await hears_clearly(listener, (bob.tone,), CLEAR)
+
+            def is_alone() -> bool:
+                pcm = array("h", data[:len(data) // 2 * 2]) if (data := track.read_bytes()) else array("h")
+                part = pcm[-RATE:]
+                return len(part) == RATE and snr(part, ada.tone) >= CLEAR and level(part, bob.tone) <= ABSENT
+
+            await eventually(is_alone, "the track has one tone", CLEAR_SECONDS)
+        finally:
+            await listener.close()
 
 
 async def test_a_swift_client_and_an_engine(media, tmp_path):

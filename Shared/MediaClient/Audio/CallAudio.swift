@@ -9,7 +9,6 @@ final class CallAudio {
     private static let frame = Int(AudioPacket.samples)
     /// When more has been captured than this, it is left out down to one frame: what is old is not worth sending.
     private static let greatestBacklog = 4 * frame
-    private static let greatestGain = 4.0
 
     private let devices: MediaDevices
     private let captured = AudioRing(capacity: ringCapacity)
@@ -17,6 +16,7 @@ final class CallAudio {
     private var buffer = [Int16](repeating: 0, count: frame)
     private(set) var outgoing: OutgoingAudio
     var incoming = IncomingAudio()
+    var listeners = TrackListeners()
     private var captureGain = 1.0
     private var lead = PlaybackLead()
     private var volumes: (measure: SpeakingVolumes, interval: MediaInterval, due: MediaInstant)?
@@ -61,6 +61,7 @@ final class CallAudio {
     func stop() {
         devices.capture.stop()
         devices.playback.stop()
+        listeners.end()
     }
 
     private static func note(
@@ -102,8 +103,8 @@ final class CallAudio {
     var missed: Int { played.demand.missed }
 
     func setGain(capture: Double?, playback: Double?) {
-        if let capture { captureGain = min(max(capture, 0), Self.greatestGain) }
-        if let playback { incoming.gain = min(max(playback, 0), Self.greatestGain) }
+        if let capture { captureGain = AudioMixer.bounded(capture) }
+        if let playback { incoming.gain = AudioMixer.bounded(playback) }
     }
 
     // MARK: - What is said
@@ -145,6 +146,7 @@ final class CallAudio {
         while played.count < target {
             let mix = incoming.play(now: now)
             _ = mix.samples.withUnsafeBufferPointer { played.write($0) }
+            listeners.hear(mix.tracks, count: mix.samples.count)
             let own = said.map { [(uid: SpeakingVolumes.local, samples: $0)] } ?? []
             volumes?.measure.hear(own + mix.voices)
         }
