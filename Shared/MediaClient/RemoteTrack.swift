@@ -32,8 +32,8 @@ public struct RemoteTrack: Sendable, Identifiable {
     /// call.
     ///
     /// While the user is silent, or not among the loudest whom the media node sends, there are no frames. Up to 50
-    /// wait, which are a second; then the oldest is left out. Of a call up to 100 such sequences run at a time; a further one
-    /// ends at once.
+    /// wait, which are a second; then the oldest is left out. Of a call up to 100 such sequences run at a time; a
+    /// further one ends at once.
     public func samples() -> AsyncStream<RemoteFrame> {
         AsyncStream(bufferingPolicy: .bufferingNewest(TrackListeners.frameBound)) { [uid, handle] continuation in
             let listener = TrackListener(uid: uid, continuation)
