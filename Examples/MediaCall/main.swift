@@ -1,11 +1,12 @@
 // Joins a media channel, talks from a WAV file, and records what it hears:
 //
 //     media-call URL APP CHANNEL [uid=N] [key=KEY] [in=FILE.wav] [out=FILE.wav]
-//         [seconds=N] [bits=N] [volumes=MS] [muted=1] [track=UID trackTo=FILE]
+//         [seconds=N] [bits=N] [volumes=MS] [muted=1]
 //
 // URL is a gateway's, such as http://127.0.0.1:8080. Without `in` it is silent, without `out` it plays nothing. Each
 // line of its output is an event; each line of its input an act: `mute`, `unmute`, `mute UID`, `unmute UID`, `mute
-// all`, `unmute all`, `renew KEY`, `leave`. It leaves after `seconds`, by default when its input ends or says so.
+// all`, `unmute all`, `tracks`, `gain UID PERCENT`, `record UID FILE` (what one user says by itself, as raw samples),
+// `renew KEY`, `leave`. It leaves after `seconds`, by default when its input ends or says so.
 import MediaClient
 import SignalingClient
 
@@ -93,6 +94,16 @@ func perform(_ line: String, in channel: MediaChannel) async {
     case ("mute", let uid?), ("unmute", let uid?):
         guard let uid = UInt32(uid) else { return say("error \(uid) is no uid") }
         channel.muteRemoteAudio(words[0] == "mute", uid: uid)
+    case ("tracks", nil): say("tracks \(channel.tracks.map(\.uid))")
+    case ("gain", let uid?):
+        guard let uid = UInt32(uid), words.count == 3, let percent = Double(words[2]) else {
+            return say("error \(line)")
+        }
+        channel.track(uid: uid).setGain(percent / 100)
+    case ("record", let uid?):
+        guard let uid = UInt32(uid), words.count == 3 else { return say("error \(line)") }
+        let track = channel.track(uid: uid)
+        Task { await record(track, to: words[2]) }
     case ("renew", let key?): channel.renew(key: key)
     case ("leave", _): await channel.leave()
     default: say("error unknown: \(line)")
@@ -102,7 +113,7 @@ func perform(_ line: String, in channel: MediaChannel) async {
 /// Writes what one user says, by itself, as raw samples.
 func record(_ track: RemoteTrack, to path: String) async {
     guard let file = fopen(path, "w") else { return say("error \(path) cannot be written") }
-    for await frame in track.samples() {
+    for await frame in track.frames() {
         fwrite(frame.samples, MemoryLayout<Int16>.size, frame.samples.count, file)
         fflush(file)
     }
@@ -148,10 +159,6 @@ do {
     let channel = try await MediaChannel.join(try options.configuration())
     say("joined \(channel.uid)")
     if let interval = options.number("volumes") { channel.reportVolumes(every: .milliseconds(interval)) }
-    if let uid = options.number("track"), let path = options.named["trackTo"] {
-        let track = channel.track(uid: UInt32(clamping: uid))
-        Task { await record(track, to: path) }
-    }
     let seconds = options.number("seconds")
     let input = Task.detached {
         for line in Input() { await perform(line, in: channel) }

@@ -57,15 +57,15 @@ public final class MediaChannel: Sendable {
             case .joined(let uid): return start.finish(.success(uid))
             case .ended(let error, let statistics):
                 isLast = true
+                others.withLockedValue { $0 = [] }
                 start.finish(.failure(error ?? .cancelled))
                 end.finish(.success(statistics))
             case .volumes, .statistics:
                 if queue.count >= bound { return }
             case .userJoined(let user): others.withLockedValue { $0.append(user.uid) }
             case .userLeft(let uid, _): others.withLockedValue { $0.removeAll { $0 == uid } }
-            case .audioMuted, .videoMuted, .videoEnabled, .interrupted, .lost, .rejoined,
-                .warning,
-                .keyExpired, .keyRenewed, .keyRefused, .deviceFailed:
+            case .audioMuted, .videoMuted, .videoEnabled, .interrupted, .lost, .rejoined, .warning, .keyExpired,
+                .keyRenewed, .keyRefused, .deviceFailed:
                 break
             }
             queue.append(event, isLast: isLast)

@@ -68,7 +68,8 @@ package struct MediaHandle: Sendable {
         }
     }
 
-    private func run(_ body: @escaping @Sendable (CallDriver) -> Void) {
+    /// Does something with the call, on its loop, after all that was asked for before.
+    func run(_ body: @escaping @Sendable (CallDriver) -> Void) {
         eventLoop.execute { [driver] in body(driver.value) }
     }
 }

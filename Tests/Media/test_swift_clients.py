@@ -67,24 +67,39 @@ async def test_a_tone_at_32_kbit_s(media, tmp_path):
         await hears_clearly(listener, TONES[:1], CLEAR_AT_32)
 
 
-async def test_a_track_has_one_user_alone(media, tmp_path):
-    """What one user says can be taken by itself, also when it is not played; what is played is the other one."""
-    async with media as cast, clients(cast, tmp_path, *TONES[:2], bits=96_000) as (ada, bob):
-        listener, track = SwiftClient(tmp_path), tmp_path / "track"
-        try:
-            await listener.join(
-                cast.stack.gateways[0], cast.stack.open_app, ada.channel, uid=9, track=ada.uid, trackTo=track)
-            await listener.act(f"mute {ada.uid}")
-            await hears_clearly(listener, (bob.tone,), CLEAR)
+async def test_tracks_of_single_users(media, tmp_path):
+    """What each says can be taken by itself, also of one who is not played; a gain is of one user alone."""
+    async with media as cast, clients(cast, tmp_path, 0, *TONES[:2], bits=96_000) as (listener, ada, bob):
+        await listener.line("user 3 joined")
+        await listener.act("tracks")
+        await listener.line("tracks [2, 3]")
+        await listener.act(f"mute {ada.uid}")
+        for client in (ada, bob):
+            await listener.act(f"record {client.uid} {tmp_path / str(client.uid)}")
+        await hears_clearly(listener, (bob.tone,), CLEAR)
+        loud = level(listener.heard()[-RATE:], bob.tone)
 
-            def is_alone() -> bool:
-                pcm = array("h", data[:len(data) // 2 * 2]) if (data := track.read_bytes()) else array("h")
-                part = pcm[-RATE:]
-                return len(part) == RATE and snr(part, ada.tone) >= CLEAR and level(part, bob.tone) <= ABSENT
+        def is_alone(one: SwiftClient, other: SwiftClient) -> bool:
+            pcm = last_second(tmp_path / str(one.uid))
+            return len(pcm) == RATE and snr(pcm, one.tone) >= CLEAR and level(pcm, other.tone) <= ABSENT
 
-            await eventually(is_alone, "the track has one tone", CLEAR_SECONDS)
-        finally:
-            await listener.close()
+        for one, other in ((ada, bob), (bob, ada)):
+            await eventually(lambda one=one, other=other: is_alone(one, other), f"{one.uid} alone", CLEAR_SECONDS)
+        # A quarter is 12 dB less; in the track nothing changes.
+        await listener.act(f"gain {bob.uid} 25")
+        await eventually(
+            lambda: abs(loud - level(listener.heard()[-RATE:], bob.tone) - 12) <= 0.5, "the gain is heard", CLEAR_SECONDS)
+        assert abs(loud - level(last_second(tmp_path / str(bob.uid)), bob.tone)) <= 0.5
+        await bob.leave()
+        await listener.line("user 3 left quit")
+        await listener.act("tracks")
+        await listener.line("tracks [2]")
+
+
+def last_second(path: Path) -> array:
+    """The last second of a file of samples, which may not be there yet."""
+    data = path.read_bytes() if path.exists() else b""
+    return array("h", data[:len(data) // 2 * 2])[-RATE:]
 
 
 async def test_a_swift_client_and_an_engine(media, tmp_path):

@@ -146,9 +146,9 @@ final class CallAudio {
         while played.count < target {
             let mix = incoming.play(now: now)
             _ = mix.samples.withUnsafeBufferPointer { played.write($0) }
-            listeners.hear(mix.tracks, count: mix.samples.count)
+            listeners.hear(mix)
             let own = said.map { [(uid: SpeakingVolumes.local, samples: $0)] } ?? []
-            volumes?.measure.hear(own + mix.voices)
+            volumes?.measure.hear(own + mix.voices.lazy.filter { !$0.isMuted }.map { ($0.uid, $0.samples) })
         }
     }
 

@@ -18,13 +18,19 @@ struct IncomingAudio {
     /// The factors of single users, where they are not 1.
     private var gains: [UInt32: Double] = [:]
 
-    /// What the mix of 20 ms consists of.
+    /// What one user says in 20 ms.
+    struct Voice {
+        var uid: UInt32
+        var samples: [Int16]
+        /// Whether the user is left out of what is played.
+        var isMuted: Bool
+    }
+
+    /// 20 ms of what is played.
     struct Mix {
         var samples: [Int16]
-        /// Who is in it.
-        var voices: [(uid: UInt32, samples: [Int16])]
-        /// All who are heard by the client, also those whom the user has muted.
-        var tracks: [(uid: UInt32, samples: [Int16])]
+        /// All who are heard, those too who are muted.
+        var voices: [Voice]
     }
 
     /// Takes the slots of an answer; those that are there already go on.
@@ -65,6 +71,9 @@ struct IncomingAudio {
         }
     }
 
+    /// The factor of one user.
+    func gain(of uid: UInt32) -> Double { gains[uid] ?? 1 }
+
     /// Mutes or plays everybody, those too who come later; what was set for single users is forgotten.
     mutating func muteAll(_ isMuted: Bool) {
         isAllMuted = isMuted
@@ -75,16 +84,17 @@ struct IncomingAudio {
 
     /// The next 20 ms. Muted users are decoded too, so that they are there at once when they are played again.
     mutating func play(now: MediaInstant) -> Mix {
-        var tracks: [(uid: UInt32, samples: [Int16])] = []
+        var voices: [Voice] = []
+        var inputs: [AudioMixer.Input] = []
         for ssrc in order {
             guard let samples = slots[ssrc]?.play(now: now), let speaker = slots[ssrc]?.speaker else { continue }
-            tracks.append((speaker, samples))
+            let isMuted = isMuted(speaker)
+            voices.append(Voice(uid: speaker, samples: samples, isMuted: isMuted))
+            if !isMuted { inputs.append(AudioMixer.Input(samples: samples, gain: gain * gain(of: speaker))) }
         }
-        let voices = tracks.filter { !isMuted($0.uid) }
         // Both errors are of a wrong number or length of inputs; slots are bounded where the answer is read.
-        let inputs = voices.map { AudioMixer.Input(samples: $0.samples, gain: gain * (gains[$0.uid] ?? 1)) }
-        guard let mixed = try? mixer.mix(inputs) else { return Mix(samples: Self.silence, voices: [], tracks: tracks) }
-        return Mix(samples: mixed, voices: voices, tracks: tracks)
+        guard let mixed = try? mixer.mix(inputs) else { return Mix(samples: Self.silence, voices: []) }
+        return Mix(samples: mixed, voices: voices)
     }
 
     /// What happened to the frames of all slots.

@@ -20,6 +20,8 @@ struct TrackListeners {
     /// The samples that were played so far.
     private var position: Int64 = 0
 
+    var count: Int { all.count }
+
     /// Takes a listener; one beyond the bound is at its end at once.
     mutating func add(_ listener: TrackListener) {
         guard all.count < Self.bound else { return listener.continuation.finish() }
@@ -28,19 +30,19 @@ struct TrackListeners {
 
     mutating func remove(_ listener: TrackListener) { all.removeAll { $0 === listener } }
 
-    /// Gives the frames that are played next.
-    mutating func hear(_ frames: [(uid: UInt32, samples: [Int16])], count: Int) {
+    /// Gives the frames that the mix consists of; they are not copied.
+    mutating func hear(_ mix: IncomingAudio.Mix) {
         for listener in all {
-            guard let frame = frames.first(where: { $0.uid == listener.uid }) else { continue }
-            listener.continuation.yield(RemoteFrame(position: position, samples: frame.samples))
+            // Somebody who changes slots is in two for a moment.
+            guard let voice = mix.voices.first(where: { $0.uid == listener.uid }) else { continue }
+            listener.continuation.yield(RemoteFrame(position: position, samples: voice.samples))
         }
-        position += Int64(count)
+        position += Int64(mix.samples.count)
     }
 
     /// The call is over.
     mutating func end() {
-        let last = all
+        for listener in all { listener.continuation.finish() }
         all = []
-        for listener in last { listener.continuation.finish() }
     }
 }

@@ -107,21 +107,79 @@ import Testing
         #expect(await collected(frames).count >= 20)
     }
 
+    /// A hundredth of the samples is 40 dB less.
+    @Test func aGainIsOfOneUser() throws {
+        var levels: [Int] = []
+        for gains in [[:], [5: 0.01], [6: 0.01]] as [[UInt32: Double]] {
+            let audio = try started()
+            for (uid, gain) in gains { audio.incoming.setGain(gain, uid: uid) }
+            try play(audio, frames: 30)
+            levels.append(AudioLevel.value(of: audio.incoming.play(now: MediaInstant(microseconds: 600_000)).samples))
+        }
+        #expect(levels[0] < 20 && abs(levels[1] - levels[0] - 40) <= 2 && abs(levels[2] - levels[0]) <= 2)
+    }
+
     @Test func gainsAreBounded() {
         #expect(AudioMixer.bounded(.nan) == 0 && AudioMixer.bounded(-1) == 0)
         #expect(AudioMixer.bounded(.infinity) == 4 && AudioMixer.bounded(0.5) == 0.5)
+        var incoming = IncomingAudio()
+        for uid in 0..<UInt32(IncomingAudio.muteBound) { incoming.setGain(9, uid: uid) }
+        let further = UInt32(IncomingAudio.muteBound)
+        incoming.setGain(0.5, uid: further)
+        #expect(incoming.gain(of: further - 1) == 4 && incoming.gain(of: further) == 1)
+        // Known ones change, and one that is unchanged again makes room.
+        incoming.setGain(2, uid: 1)
+        incoming.setGain(1, uid: 0)
+        incoming.setGain(0.5, uid: further)
+        #expect(incoming.gain(of: 0) == 1 && incoming.gain(of: 1) == 2 && incoming.gain(of: further) == 0.5)
     }
 
-    /// A track of a call that is over is at its end.
-    @Test func afterTheEndThereIsNothing() async throws {
+    /// Who changes slots is in two of them for a moment: the listener has one frame of each 20 ms all the same.
+    @Test func aUserInTwoSlotsIsHeardOnce() async throws {
+        let audio = try started()
+        let frames = listen(to: 5, of: audio)
+        let voice = IncomingAudio.Voice(uid: 5, samples: [Int16](repeating: 7, count: 960), isMuted: false)
+        for _ in 0..<3 { audio.listeners.hear(IncomingAudio.Mix(samples: voice.samples, voices: [voice, voice])) }
+        audio.stop()
+        #expect(await collected(frames).map(\.position) == [0, 960, 1920])
+    }
+
+    private func handle() -> MediaHandle {
         let handle = MediaHandle(
             configuration: MediaConfiguration(
                 app: "app", channel: "room", source: .addresses([]), devices: MediaDevices(playback: playback))
         ) { _ in }
         handle.start()
-        let before = RemoteTrack(uid: 5, handle: handle).samples()
+        return handle
+    }
+
+    private func listeners(of handle: MediaHandle) async -> Int? {
+        await withCheckedContinuation { answer in handle.run { answer.resume(returning: $0.audio?.listeners.count) } }
+    }
+
+    /// Whether its task is cancelled or it is thrown away, a sequence that nobody takes from makes room.
+    @Test func aSequenceEndsWithItsConsumer() async {
+        let handle = handle()
+        let track = RemoteTrack(uid: 5, handle: handle)
+        let frames = track.frames()
+        var kept: AsyncStream<RemoteFrame>? = track.frames()
+        #expect(await listeners(of: handle) == 2)
+        let task = Task { await collected(frames) }
+        task.cancel()
+        #expect(await task.value == [])
+        withExtendedLifetime(kept) {}
+        #expect(await listeners(of: handle) == 1)
+        kept = nil
+        #expect(await listeners(of: handle) == 0)
+        handle.leave()
+    }
+
+    /// A track of a call that is over is at its end.
+    @Test func afterTheEndThereIsNothing() async throws {
+        let handle = handle()
+        let before = RemoteTrack(uid: 5, handle: handle).frames()
         handle.leave()
         #expect(await collected(before) == [])
-        #expect(await collected(RemoteTrack(uid: 5, handle: handle).samples()) == [])
+        #expect(await collected(RemoteTrack(uid: 5, handle: handle).frames()) == [])
     }
 }
