@@ -16,20 +16,22 @@ import Testing
         let failures = [
             MediaEvent.deviceFailed(.capture, "unplugged"), .deviceFailed(.playback, "no such card"),
         ]
+        // A busy machine may take longer than it takes until the first report.
+        let told = { scene.events.filter { if case .deviceFailed = $0 { true } else { false } } }
         try await scene.on { driver, _ in
             for _ in 0..<3 {
                 capture.fail("unplugged")
                 playback.fail("no such card")
             }
             driver.advance()
-            #expect(scene.events.suffix(2) == failures)
+            #expect(told() == failures)
             capture.fail("again")
             // It has recovered: what it delivers is sent.
             let before = driver.audio?.outgoing.packets
             capture.deliver([Int16](repeating: 1, count: 960))
             driver.advance()
             #expect(driver.audio?.outgoing.packets == before.map { $0 + 1 })
-            #expect(scene.events.suffix(2) == failures)
+            #expect(told() == failures)
         }
         try await scene.end()
     }

@@ -64,19 +64,21 @@ import Testing
         #expect(await collected(nobody) == [])
     }
 
-    /// Who is muted, or made quieter, has all of its samples: both concern what is played.
-    @Test func mutesAndGainsAreOfTheMixAlone() async throws {
-        for silence in [{ $0.mute(true, uid: 5) }, { $0.setGain(0, uid: 5) }] as [(inout IncomingAudio) -> Void] {
-            let audio = try started()
-            let frames = listen(to: 5, of: audio)
-            silence(&audio.incoming)
-            try play(audio, frames: 30)
-            let mix = audio.incoming.play(now: MediaInstant(microseconds: 600_000))
-            #expect(AudioLevel.value(of: mix.samples) > 60)
-            audio.stop()
-            let heard = await collected(frames)
-            #expect(level(Array(heard.suffix(20))) < 20)
-        }
+    /// Who is muted, or made quieter, has all of its samples: both concern what is played. Of the volumes, a mute takes
+    /// its user, and a gain changes nothing.
+    @Test(arguments: [true, false]) func mutesAndGainsAreOfTheMixAlone(_ isMute: Bool) async throws {
+        let audio = try started()
+        let frames = listen(to: 5, of: audio)
+        if isMute { audio.incoming.mute(true, uid: 5) } else { audio.incoming.setGain(0, uid: 5) }
+        audio.measureVolumes(every: .milliseconds(100), smooth: 1, now: MediaInstant(microseconds: 0))
+        try play(audio, frames: 30)
+        let mix = audio.incoming.play(now: MediaInstant(microseconds: 600_000))
+        #expect(AudioLevel.value(of: mix.samples) > 60)
+        let volumes = audio.volumes(now: MediaInstant(microseconds: 600_000))
+        #expect(volumes?.speakers.map(\.uid) == (isMute ? [] : [5]))
+        audio.stop()
+        let heard = await collected(frames)
+        #expect(level(Array(heard.suffix(20))) < 20)
     }
 
     /// A listener that takes nothing keeps the last second.
@@ -99,11 +101,13 @@ import Testing
             listeners.append(listener)
             audio.listeners.add(listener)
         }
-        #expect(await collected(listen(to: 5, of: audio)) == [])
+        let further = listen(to: 5, of: audio)
+        #expect(audio.listeners.count == TrackListeners.bound)
         audio.listeners.remove(listeners[0])
         let frames = listen(to: 5, of: audio)
         try play(audio, frames: 30)
         audio.stop()
+        #expect(await collected(further) == [])
         #expect(await collected(frames).count >= 20)
     }
 
