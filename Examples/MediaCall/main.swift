@@ -139,7 +139,7 @@ func line(_ event: MediaEvent) -> String {
     case .keyExpired: "key expired"
     case .keyRenewed: "key renewed"
     case .keyRefused(let error): "key refused \(error)"
-    case .deviceFailed(let device, let message): "\(device) failed: \(message)"
+    case .deviceFailed(let device, let failure): "\(device) failed: \(failure)"
     case .ended(let error, let statistics): "ended \(error.map(\.description) ?? "by leaving") \(summary(statistics))"
     }
 }
