@@ -5,7 +5,8 @@
 //
 // URL is a gateway's, such as http://127.0.0.1:8080. Without `in` it is silent, without `out` it plays nothing. Each
 // line of its output is an event; each line of its input an act: `mute`, `unmute`, `mute UID`, `unmute UID`, `mute
-// all`, `unmute all`, `renew KEY`, `leave`. It leaves after `seconds`, by default when its input ends or says so.
+// all`, `unmute all`, `tracks`, `gain UID PERCENT`, `record UID FILE` (what one user says by itself, as raw samples),
+// `renew KEY`, `leave`. It leaves after `seconds`, by default when its input ends or says so.
 import MediaClient
 import SignalingClient
 
@@ -93,10 +94,30 @@ func perform(_ line: String, in channel: MediaChannel) async {
     case ("mute", let uid?), ("unmute", let uid?):
         guard let uid = UInt32(uid) else { return say("error \(uid) is no uid") }
         channel.muteRemoteAudio(words[0] == "mute", uid: uid)
+    case ("tracks", nil): say("tracks \(channel.tracks.map(\.uid))")
+    case ("gain", let uid?):
+        guard let uid = UInt32(uid), words.count == 3, let percent = Double(words[2]) else {
+            return say("error \(line)")
+        }
+        channel.track(uid: uid).setGain(percent / 100)
+    case ("record", let uid?):
+        guard let uid = UInt32(uid), words.count == 3 else { return say("error \(line)") }
+        let track = channel.track(uid: uid)
+        Task { await record(track, to: words[2]) }
     case ("renew", let key?): channel.renew(key: key)
     case ("leave", _): await channel.leave()
     default: say("error unknown: \(line)")
     }
+}
+
+/// Writes what one user says, by itself, as raw samples.
+func record(_ track: RemoteTrack, to path: String) async {
+    guard let file = fopen(path, "w") else { return say("error \(path) cannot be written") }
+    for await frame in track.frames() {
+        fwrite(frame.samples, MemoryLayout<Int16>.size, frame.samples.count, file)
+        fflush(file)
+    }
+    fclose(file)
 }
 
 /// One event as a line; nil for those that are of no interest here.
@@ -118,7 +139,7 @@ func line(_ event: MediaEvent) -> String {
     case .keyExpired: "key expired"
     case .keyRenewed: "key renewed"
     case .keyRefused(let error): "key refused \(error)"
-    case .deviceFailed(let device, let message): "\(device) failed: \(message)"
+    case .deviceFailed(let device, let failure): "\(device) failed: \(failure)"
     case .ended(let error, let statistics): "ended \(error.map(\.description) ?? "by leaving") \(summary(statistics))"
     }
 }

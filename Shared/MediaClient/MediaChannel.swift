@@ -1,3 +1,4 @@
+internal import NIOConcurrencyHelpers
 public import SignalingClient
 
 /// A user in a media channel, who talks to and hears the others there.
@@ -23,12 +24,17 @@ public final class MediaChannel: Sendable {
     public let events: MediaEvents
     private let handle: MediaHandle
     private let end: OneTimeResult<MediaStatistics, Never>
+    private let others: NIOLockedValueBox<[UInt32]>
 
-    private init(uid: UInt32, events: MediaEvents, handle: MediaHandle, end: OneTimeResult<MediaStatistics, Never>) {
+    private init(
+        uid: UInt32, events: MediaEvents, handle: MediaHandle, end: OneTimeResult<MediaStatistics, Never>,
+        others: NIOLockedValueBox<[UInt32]>
+    ) {
         self.uid = uid
         self.events = events
         self.handle = handle
         self.end = end
+        self.others = others
     }
 
     // Nobody could hear the user's events any more, nor end the call.
@@ -44,26 +50,29 @@ public final class MediaChannel: Sendable {
         let bound = configuration.eventBound
         let start = OneTimeResult<UInt32, MediaError>()
         let end = OneTimeResult<MediaStatistics, Never>()
+        let others = NIOLockedValueBox<[UInt32]>([])
         let handle = MediaHandle(configuration: configuration) { event in
             var isLast = false
             switch event {
             case .joined(let uid): return start.finish(.success(uid))
             case .ended(let error, let statistics):
                 isLast = true
+                others.withLockedValue { $0 = [] }
                 start.finish(.failure(error ?? .cancelled))
                 end.finish(.success(statistics))
             case .volumes, .statistics:
                 if queue.count >= bound { return }
-            case .userJoined, .userLeft, .audioMuted, .videoMuted, .videoEnabled, .interrupted, .lost, .rejoined,
-                .warning,
-                .keyExpired, .keyRenewed, .keyRefused, .deviceFailed:
+            case .userJoined(let user): others.withLockedValue { $0.append(user.uid) }
+            case .userLeft(let uid, _): others.withLockedValue { $0.removeAll { $0 == uid } }
+            case .audioMuted, .videoMuted, .videoEnabled, .interrupted, .lost, .rejoined, .warning, .keyExpired,
+                .keyRenewed, .keyRefused, .deviceFailed:
                 break
             }
             queue.append(event, isLast: isLast)
         }
         handle.start()
         let uid = try await start.value { handle.leave() }
-        return MediaChannel(uid: uid, events: MediaEvents(queue: queue), handle: handle, end: end)
+        return MediaChannel(uid: uid, events: MediaEvents(queue: queue), handle: handle, end: end, others: others)
     }
 
     /// Leaves the channel, and returns what was sent and received when that is done: after 3 s at most.
@@ -85,6 +94,12 @@ public final class MediaChannel: Sendable {
 
     /// Plays nobody, or everybody, those too who come later; what was asked for single users is forgotten.
     public func muteAllRemoteAudio(_ isMuted: Bool) { handle.muteAllRemoteAudio(isMuted) }
+
+    /// The others who are in the channel now, the oldest first, each with what it says by itself.
+    public var tracks: [RemoteTrack] { others.withLockedValue { $0 }.map { track(uid: $0) } }
+
+    /// What one user says, by itself; the user need not be there yet.
+    public func track(uid: UInt32) -> RemoteTrack { RemoteTrack(uid: uid, handle: handle) }
 
     /// Reports by events how loud the users are.
     /// - Parameters:

@@ -36,9 +36,10 @@ public enum MediaEvent: Sendable, Hashable {
     case keyRenewed
     /// A new key was refused; nothing else has changed.
     case keyRefused(MediaError)
-    /// A device could not be started, or says that it has failed: the call goes on without it. Told once in a call,
-    /// after ``joined(uid:)`` unless it could not be started. One that recovers is used again.
-    case deviceFailed(MediaDevice, String)
+    /// A device could not be started, says that it has failed, or has stood still for 10 s: the call goes on without
+    /// it. What it says is told once in a call, a standstill once until it is over; both after ``joined(uid:)``. One
+    /// that recovers is used again.
+    case deviceFailed(MediaDevice, DeviceFailure)
     /// The call is over; no further event follows. Nil when the user has left it.
     case ended(MediaError?, MediaStatistics)
 }

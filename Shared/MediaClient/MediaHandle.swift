@@ -46,6 +46,20 @@ package struct MediaHandle: Sendable {
         run { $0.audio?.setGain(capture: capture, playback: playback) }
     }
 
+    /// The factor of what is played of one user.
+    func setGain(_ gain: Double, uid: UInt32) { run { $0.audio?.incoming.setGain(gain, uid: uid) } }
+
+    /// Gives frames of one user, until the call ends.
+    func add(_ listener: TrackListener) {
+        run { driver in
+            guard driver.phase != .ended, let audio = driver.audio else { return listener.continuation.finish() }
+            audio.listeners.add(listener)
+        }
+    }
+
+    /// Gives no more frames.
+    func forget(_ listener: TrackListener) { run { $0.audio?.listeners.remove(listener) } }
+
     /// Tells others whether the user has video, and whether it is muted.
     package func setVideo(isEnabled: Bool? = nil, isMuted: Bool? = nil) {
         run { driver in
@@ -54,7 +68,8 @@ package struct MediaHandle: Sendable {
         }
     }
 
-    private func run(_ body: @escaping @Sendable (CallDriver) -> Void) {
+    /// Does something with the call, on its loop, after all that was asked for before.
+    func run(_ body: @escaping @Sendable (CallDriver) -> Void) {
         eventLoop.execute { [driver] in body(driver.value) }
     }
 }

@@ -1,6 +1,7 @@
 """The Swift client talks with itself, with the tests' engine, and through a bad network."""
 
 import time
+from array import array
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -64,6 +65,41 @@ async def test_three_swift_clients_hear_each_other(media, tmp_path):
 async def test_a_tone_at_32_kbit_s(media, tmp_path):
     async with media as cast, clients(cast, tmp_path, 0, TONES[0], bits=32_000) as (listener, _):
         await hears_clearly(listener, TONES[:1], CLEAR_AT_32)
+
+
+async def test_tracks_of_single_users(media, tmp_path):
+    """What each says can be taken by itself, also of one who is not played; a gain is of one user alone."""
+    async with media as cast, clients(cast, tmp_path, 0, *TONES[:2], bits=96_000) as (listener, ada, bob):
+        await listener.line("user 3 joined")
+        await listener.act("tracks")
+        await listener.line("tracks [2, 3]")
+        await listener.act(f"mute {ada.uid}")
+        for client in (ada, bob):
+            await listener.act(f"record {client.uid} {tmp_path / str(client.uid)}")
+        await hears_clearly(listener, (bob.tone,), CLEAR)
+        loud = level(listener.heard()[-RATE:], bob.tone)
+
+        def is_alone(one: SwiftClient, other: SwiftClient) -> bool:
+            pcm = last_second(tmp_path / str(one.uid))
+            return len(pcm) == RATE and snr(pcm, one.tone) >= CLEAR and level(pcm, other.tone) <= ABSENT
+
+        for one, other in ((ada, bob), (bob, ada)):
+            await eventually(lambda one=one, other=other: is_alone(one, other), f"{one.uid} alone", CLEAR_SECONDS)
+        # A quarter is 12 dB less; in the track nothing changes.
+        await listener.act(f"gain {bob.uid} 25")
+        await eventually(
+            lambda: abs(loud - level(listener.heard()[-RATE:], bob.tone) - 12) <= 0.5, "the gain is heard", CLEAR_SECONDS)
+        assert abs(loud - level(last_second(tmp_path / str(bob.uid)), bob.tone)) <= 0.5
+        await bob.leave()
+        await listener.line("user 3 left quit")
+        await listener.act("tracks")
+        await listener.line("tracks [2]")
+
+
+def last_second(path: Path) -> array:
+    """The last second of a file of samples, which may not be there yet."""
+    data = path.read_bytes() if path.exists() else b""
+    return array("h", data[:len(data) // 2 * 2])[-RATE:]
 
 
 async def test_a_swift_client_and_an_engine(media, tmp_path):

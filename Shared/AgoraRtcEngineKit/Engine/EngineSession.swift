@@ -239,8 +239,10 @@ final class EngineSession: Sendable {
             state.phase = .failed(statistics)
             state.call = nil
             state.joinSuccess = nil
-        case .deviceFailed(let device, let text):
-            if case .joining = state.phase { return cannotStart(device, text, &state) }
+        case .deviceFailed(let device, let failure):
+            if case .joining = state.phase {
+                return event.callbacks(moment) + cannotStart(device, failure, &state)
+            }
         case .userJoined, .userLeft, .audioMuted, .videoMuted, .videoEnabled, .statistics, .lost, .warning, .keyExpired,
             .keyRenewed, .keyRefused:
             break
@@ -250,11 +252,11 @@ final class EngineSession: Sendable {
 
     /// A call without its devices is none: the attempt ends.
     private func cannotStart(
-        _ device: MediaDevice, _ text: String, _ state: inout State
+        _ device: MediaDevice, _ failure: DeviceFailure, _ state: inout State
     ) -> [EngineCallbacks.Callback] {
         state.call?.leave()
         let error = MediaError(
-            code: 1002, reason: "start_failed", message: "the \(device) device cannot start: \(text)")
-        return MediaEvent.startFailure(of: device) + note(.ended(error, MediaStatistics()), &state)
+            code: 1002, reason: "start_failed", message: "the \(device) device cannot start: \(failure)")
+        return note(.ended(error, MediaStatistics()), &state)
     }
 }

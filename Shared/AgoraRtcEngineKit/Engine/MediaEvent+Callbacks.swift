@@ -38,8 +38,7 @@ extension MediaEvent {
         case .keyExpired: Self.error(.error_DynamicKeyTimeout)
         case .keyRenewed: []
         case .keyRefused(let error): Self.error(error.engineCode)
-        case .deviceFailed(.capture, _): Self.error(.error_Adm_RuntimeRecordingError)
-        case .deviceFailed(.playback, _): Self.error(.error_Adm_RuntimePlayoutError)
+        case .deviceFailed(let device, let failure): Self.error(failure.engineCode(of: device))
         case .ended(let error, _): error.map { Self.error($0.engineCode) } ?? []
         }
     }
@@ -137,14 +136,6 @@ extension MediaEvent {
         { $0.delegate?.rtcEngine($0.engine, didOccurWarning: code) }
     }
 
-    /// A device could not be started, so that there is no call.
-    static func startFailure(of device: MediaDevice) -> [EngineCallbacks.Callback] {
-        switch device {
-        case .capture: error(.error_Adm_StartRecording)
-        case .playback: error(.error_Adm_StartPlayout)
-        }
-    }
-
     private static func error(_ code: AgoraRtcErrorCode) -> [EngineCallbacks.Callback] {
         let told: EngineCallbacks.Callback = { receiver in
             if let block = receiver.blocks.error { return block(code) }
@@ -152,6 +143,23 @@ extension MediaEvent {
         }
         guard code == .error_DynamicKeyTimeout || code == .error_InvalidDynamicKey else { return [told] }
         return [told, { $0.delegate?.rtcEngineRequestChannelKey($0.engine) }]
+    }
+}
+
+extension DeviceFailure {
+    /// The old framework's code for the failure of that device.
+    fileprivate func engineCode(of device: MediaDevice) -> AgoraRtcErrorCode {
+        switch (cause, device) {
+        case (.permission, _): .error_NoPermission
+        case (.sampleRate, _): .error_Adm_SampleRate
+        case (.preparation, .capture): .error_Adm_InitRecording
+        case (.preparation, .playback): .error_Adm_InitPlayout
+        case (.start, .capture): .error_Adm_StartRecording
+        case (.start, .playback): .error_Adm_StartPlayout
+        case (.running, .capture): .error_Adm_RuntimeRecordingError
+        case (.standstill, .capture): .error_Adm_RecordAudioFailed
+        case (.running, .playback), (.standstill, .playback): .error_Adm_RuntimePlayoutError
+        }
     }
 }
 

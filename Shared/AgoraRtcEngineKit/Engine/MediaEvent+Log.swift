@@ -30,7 +30,7 @@ extension MediaEvent {
         case .keyExpired: "the key has expired"
         case .keyRenewed: "a new key was accepted"
         case .keyRefused(let error): "a new key was refused: \(error)"
-        case .deviceFailed(let device, let text): "the \(device) device failed: \(text)"
+        case .deviceFailed(let device, let failure): "the \(device) device failed: \(failure)"
         case .ended(let error, _): error.map { "the call has ended: \($0)" } ?? "the call has ended"
         }
     }

@@ -64,15 +64,15 @@ typedef enum __attribute__((enum_extensibility(open))) AgoraRtcErrorCode : long 
     AgoraRtc_Error_Adm_GeneralError = 1005,
     /// Not sent.
     AgoraRtc_Error_Adm_JavaResource = 1006,
-    /// The audio device has another sample rate. Not sent yet.
+    /// The audio device has another sample rate.
     AgoraRtc_Error_Adm_SampleRate = 1007,
-    /// Playback cannot be prepared. Not sent yet.
+    /// Playback cannot be prepared.
     AgoraRtc_Error_Adm_InitPlayout = 1008,
     /// Playback cannot be started.
     AgoraRtc_Error_Adm_StartPlayout = 1009,
     /// Playback cannot be stopped. Not sent yet.
     AgoraRtc_Error_Adm_StopPlayout = 1010,
-    /// Capture cannot be prepared. Not sent yet.
+    /// Capture cannot be prepared.
     AgoraRtc_Error_Adm_InitRecording = 1011,
     /// Capture cannot be started.
     AgoraRtc_Error_Adm_StartRecording = 1012,
@@ -82,7 +82,7 @@ typedef enum __attribute__((enum_extensibility(open))) AgoraRtcErrorCode : long 
     AgoraRtc_Error_Adm_RuntimePlayoutError = 1015,
     /// Capture failed during a call.
     AgoraRtc_Error_Adm_RuntimeRecordingError = 1017,
-    /// Capture delivers nothing. Not sent yet.
+    /// Capture has delivered nothing for 10 s.
     AgoraRtc_Error_Adm_RecordAudioFailed = 1018,
     /// Not sent.
     AgoraRtc_Error_Adm_Init_Loopback = 1022,

@@ -9,7 +9,6 @@ final class CallAudio {
     private static let frame = Int(AudioPacket.samples)
     /// When more has been captured than this, it is left out down to one frame: what is old is not worth sending.
     private static let greatestBacklog = 4 * frame
-    private static let greatestGain = 4.0
 
     private let devices: MediaDevices
     private let captured = AudioRing(capacity: ringCapacity)
@@ -17,6 +16,7 @@ final class CallAudio {
     private var buffer = [Int16](repeating: 0, count: frame)
     private(set) var outgoing: OutgoingAudio
     var incoming = IncomingAudio()
+    var listeners = TrackListeners()
     private var captureGain = 1.0
     private var lead = PlaybackLead()
     private var volumes: (measure: SpeakingVolumes, interval: MediaInterval, due: MediaInstant)?
@@ -25,6 +25,8 @@ final class CallAudio {
     /// What the devices say of themselves, by any thread: the first failure of each.
     private let failed = NIOLockedValueBox<[MediaDevice: String]>([:])
     private var toldFailed: Set<MediaDevice> = []
+    /// The devices that stand still, which the app is to be told.
+    private var standing: [MediaDevice] = []
     private var capturePace = DevicePace()
     private var playbackPace = DevicePace()
     private var silence = CaptureSilence()
@@ -38,14 +40,14 @@ final class CallAudio {
     }
 
     /// Starts both devices; the one that cannot be started is told with what it says.
-    func start() -> [(device: MediaDevice, message: String)] {
-        var failures: [(MediaDevice, String)] = []
+    func start() -> [(device: MediaDevice, failure: DeviceFailure)] {
+        var failures: [(MediaDevice, DeviceFailure)] = []
         devices.capture.reportFailures { [failed] in Self.note($0, of: .capture, in: failed) }
         devices.playback.reportFailures { [failed] in Self.note($0, of: .playback, in: failed) }
         do {
             try devices.capture.start { [captured] in _ = captured.write($0) }
         } catch {
-            failures.append((.capture, "\(error)"))
+            failures.append((.capture, DeviceFailure(starting: error)))
         }
         do {
             try devices.playback.start { [played] buffer in
@@ -53,7 +55,7 @@ final class CallAudio {
                 buffer[count...].update(repeating: 0)
             }
         } catch {
-            failures.append((.playback, "\(error)"))
+            failures.append((.playback, DeviceFailure(starting: error)))
         }
         return failures
     }
@@ -61,6 +63,7 @@ final class CallAudio {
     func stop() {
         devices.capture.stop()
         devices.playback.stop()
+        listeners.end()
     }
 
     private static func note(
@@ -69,27 +72,37 @@ final class CallAudio {
         failed.withLockedValue { if $0[device] == nil { $0[device] = text } }
     }
 
-    /// The devices that have failed while they run, each once.
-    func newFailures() -> [(device: MediaDevice, message: String)] {
+    /// The devices that have failed while they run: those that say so, each once, and those that were found to stand
+    /// still.
+    func newFailures() -> [(device: MediaDevice, failure: DeviceFailure)] {
         let all = failed.withLockedValue { $0 }
         // Nearly always.
-        guard all.count > toldFailed.count else { return [] }
-        return [MediaDevice.capture, .playback].compactMap { device in
-            guard let message = all[device], toldFailed.insert(device).inserted else { return nil }
-            return (device, message)
+        guard all.count > toldFailed.count || !standing.isEmpty else { return [] }
+        var failures: [(MediaDevice, DeviceFailure)] = []
+        for device in [MediaDevice.capture, .playback] {
+            if let message = all[device], toldFailed.insert(device).inserted {
+                failures.append((device, DeviceFailure(.running, message)))
+            }
+            if standing.contains(device) {
+                failures.append((device, DeviceFailure(.standstill, "it has done nothing for 10 s")))
+            }
         }
+        standing = []
+        return failures
     }
 
-    /// What the devices do wrong, as far as it is new.
+    /// What the devices do wrong, as far as it is new. Those that stand still are among ``newFailures()`` then.
     func warnings(now: MediaInstant) -> [MediaError] {
         var warnings: [MediaError] = []
         switch capturePace.look(total: captured.offered, now: now) {
         case .late: warnings.append(.captureLate)
+        case .standstill: standing.append(.capture)
         case .offPace: warnings.append(.captureOffPace)
         case nil: break
         }
         switch playbackPace.look(total: played.demand.asked, now: now) {
         case .late: warnings.append(.playbackLate)
+        case .standstill: standing.append(.playback)
         case .offPace: warnings.append(.playbackOffPace)
         case nil: break
         }
@@ -102,8 +115,8 @@ final class CallAudio {
     var missed: Int { played.demand.missed }
 
     func setGain(capture: Double?, playback: Double?) {
-        if let capture { captureGain = min(max(capture, 0), Self.greatestGain) }
-        if let playback { incoming.gain = min(max(playback, 0), Self.greatestGain) }
+        if let capture { captureGain = AudioMixer.bounded(capture) }
+        if let playback { incoming.gain = AudioMixer.bounded(playback) }
     }
 
     // MARK: - What is said
@@ -145,8 +158,9 @@ final class CallAudio {
         while played.count < target {
             let mix = incoming.play(now: now)
             _ = mix.samples.withUnsafeBufferPointer { played.write($0) }
+            listeners.hear(mix)
             let own = said.map { [(uid: SpeakingVolumes.local, samples: $0)] } ?? []
-            volumes?.measure.hear(own + mix.voices)
+            volumes?.measure.hear(own + mix.voices.lazy.filter { !$0.isMuted }.map { ($0.uid, $0.samples) })
         }
     }
 

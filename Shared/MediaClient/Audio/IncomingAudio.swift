@@ -2,7 +2,7 @@ internal import MediaEngineLogic
 
 /// Everything that is heard: the slots, who is muted for the user, and their sum.
 struct IncomingAudio {
-    /// The most users whose mutes are remembered; further ones are ignored.
+    /// The most users whose mutes are remembered, and the most whose gains; further ones are ignored.
     static let muteBound = 10_000
 
     /// The slots by their SSRCs.
@@ -15,12 +15,22 @@ struct IncomingAudio {
     private var isAllMuted = false
     /// The factor of what is played, 0...4.
     var gain = 1.0
+    /// The factors of single users, where they are not 1.
+    private var gains: [UInt32: Double] = [:]
 
-    /// What the mix of 20 ms consists of.
+    /// What one user says in 20 ms.
+    struct Voice {
+        var uid: UInt32
+        var samples: [Int16]
+        /// Whether the user is left out of what is played.
+        var isMuted: Bool
+    }
+
+    /// 20 ms of what is played.
     struct Mix {
         var samples: [Int16]
-        /// Who is in it.
-        var voices: [(uid: UInt32, samples: [Int16])]
+        /// All who are heard, those too who are muted.
+        var voices: [Voice]
     }
 
     /// Takes the slots of an answer; those that are there already go on.
@@ -51,6 +61,19 @@ struct IncomingAudio {
         }
     }
 
+    /// Sets the factor of one user, as many as mutes are remembered.
+    mutating func setGain(_ gain: Double, uid: UInt32) {
+        let gain = AudioMixer.bounded(gain)
+        if gain == 1 {
+            gains[uid] = nil
+        } else if gains[uid] != nil || gains.count < Self.muteBound {
+            gains[uid] = gain
+        }
+    }
+
+    /// The factor of one user.
+    func gain(of uid: UInt32) -> Double { gains[uid] ?? 1 }
+
     /// Mutes or plays everybody, those too who come later; what was set for single users is forgotten.
     mutating func muteAll(_ isMuted: Bool) {
         isAllMuted = isMuted
@@ -61,16 +84,15 @@ struct IncomingAudio {
 
     /// The next 20 ms. Muted users are decoded too, so that they are there at once when they are played again.
     mutating func play(now: MediaInstant) -> Mix {
-        var voices: [(uid: UInt32, samples: [Int16])] = []
+        var voices: [Voice] = []
+        var inputs: [AudioMixer.Input] = []
         for ssrc in order {
-            guard let samples = slots[ssrc]?.play(now: now), let speaker = slots[ssrc]?.speaker, !isMuted(speaker)
-            else {
-                continue
-            }
-            voices.append((speaker, samples))
+            guard let samples = slots[ssrc]?.play(now: now), let speaker = slots[ssrc]?.speaker else { continue }
+            let isMuted = isMuted(speaker)
+            voices.append(Voice(uid: speaker, samples: samples, isMuted: isMuted))
+            if !isMuted { inputs.append(AudioMixer.Input(samples: samples, gain: gain * gain(of: speaker))) }
         }
         // Both errors are of a wrong number or length of inputs; slots are bounded where the answer is read.
-        let inputs = voices.map { AudioMixer.Input(samples: $0.samples, gain: gain) }
         guard let mixed = try? mixer.mix(inputs) else { return Mix(samples: Self.silence, voices: []) }
         return Mix(samples: mixed, voices: voices)
     }

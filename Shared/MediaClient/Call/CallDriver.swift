@@ -92,7 +92,7 @@ final class CallDriver {
         } catch {
             return end(error)
         }
-        for failure in audio?.start() ?? [] { tell(.deviceFailed(failure.device, failure.message)) }
+        for (device, failure) in audio?.start() ?? [] { tell(.deviceFailed(device, failure)) }
         let control = connect(configuration, eventLoop) { [weak self] in self?.handle($0) }
         self.control = control
         if isTimed { schedule(.now() + Self.step) }
@@ -159,8 +159,8 @@ final class CallDriver {
     /// Tells of the devices as soon as the app knows that it is in; the call goes on whatever they do.
     private func watchDevices(now: MediaInstant) {
         guard phase == .joined || phase == .awaitingKey, let audio else { return }
-        for failure in audio.newFailures() { tell(.deviceFailed(failure.device, failure.message)) }
         for warning in audio.warnings(now: now) { tell(.warning(warning)) }
+        for (device, failure) in audio.newFailures() { tell(.deviceFailed(device, failure)) }
     }
 
     private func report(now: MediaInstant) {

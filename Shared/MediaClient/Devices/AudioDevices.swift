@@ -6,7 +6,7 @@ public protocol AudioCapture: AnyObject, Sendable {
     ///
     /// - Parameter deliver: takes samples; called by one thread at a time, never waits. What comes faster than it is
     ///   sent, or after `stop`, is left out.
-    /// - Throws: when the device cannot be used; what it says is told to the app.
+    /// - Throws: when the device cannot be used: a ``DeviceFailure`` or any other error, which is told to the app.
     func start(_ deliver: @escaping @Sendable (UnsafeBufferPointer<Int16>) -> Void) throws
 
     /// Stops; `deliver` is not called after that. May be called without a start, and twice.
@@ -30,7 +30,7 @@ public protocol AudioPlayback: AnyObject, Sendable {
     /// Begins to ask for samples: 48 kHz, mono, any number at a time, at the pace at which they are played.
     ///
     /// - Parameter request: fills all of the buffer; called by one thread at a time, never waits.
-    /// - Throws: when the device cannot be used; what it says is told to the app.
+    /// - Throws: when the device cannot be used: a ``DeviceFailure`` or any other error, which is told to the app.
     func start(_ request: @escaping @Sendable (UnsafeMutableBufferPointer<Int16>) -> Void) throws
 
     /// Stops; `request` is not called after that. May be called without a start, and twice.

@@ -4,11 +4,14 @@ public struct AudioFileError: Error, Sendable, Hashable, CustomStringConvertible
     public var path: String
     /// What is wrong with it, and what would be accepted.
     public var message: String
+    /// At what using the file as a device fails.
+    public var cause: DeviceFailure.Cause
 
     /// Makes an error.
-    public init(path: String, message: String) {
+    public init(path: String, message: String, cause: DeviceFailure.Cause = .preparation) {
         self.path = path
         self.message = message
+        self.cause = cause
     }
 
     /// Path and message.

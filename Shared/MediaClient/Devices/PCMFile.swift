@@ -97,8 +97,11 @@ final class PCMFile: Sendable {
         return done
     }
 
-    private static func failure(_ path: String) -> AudioFileError {
-        AudioFileError(path: path, message: String(cString: strerror(errno)))
+    /// What a system call has failed with.
+    static func failure(_ path: String, _ number: CInt = errno) -> AudioFileError {
+        AudioFileError(
+            path: path, message: String(cString: strerror(number)),
+            cause: number == EACCES || number == EPERM ? .permission : .preparation)
     }
 }
 

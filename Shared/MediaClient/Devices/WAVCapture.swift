@@ -36,7 +36,7 @@ struct WAVSource: SampleSource {
         do throws(WAVProblem) {
             layout = try WAVLayout(size: file.size) { Self.bytes($0, at: $1, of: file) }
         } catch {
-            throw AudioFileError(path: file.path, message: error.message)
+            throw AudioFileError(path: file.path, message: error.message, cause: error.cause)
         }
         self.file = file
         self.loops = loops

@@ -77,7 +77,7 @@ struct WAVLayout: Hashable {
         let bits = number(format[14..<16])
         guard tag == 1 else { throw WAVProblem("format \(tag) instead of 1 (PCM); \(accepted)") }
         guard bits == 16 else { throw WAVProblem("\(bits) bits instead of 16; \(accepted)") }
-        guard rate == UInt32(Self.rate) else { throw WAVProblem("\(rate) Hz; \(accepted)") }
+        guard rate == UInt32(Self.rate) else { throw WAVProblem("\(rate) Hz; \(accepted)", cause: .sampleRate) }
         guard 1...2 ~= channels else { throw WAVProblem("\(channels) channels; \(accepted)") }
         guard frame == channels * PCMSamples.size else {
             throw WAVProblem("\(frame) bytes for a moment of \(channels) channels; \(accepted)")
@@ -94,6 +94,10 @@ struct WAVLayout: Hashable {
 /// What is wrong with a WAV file, in words.
 struct WAVProblem: Error, Hashable {
     let message: String
+    let cause: DeviceFailure.Cause
 
-    init(_ message: String) { self.message = message }
+    init(_ message: String, cause: DeviceFailure.Cause = .preparation) {
+        self.message = message
+        self.cause = cause
+    }
 }

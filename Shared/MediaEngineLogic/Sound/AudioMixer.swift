@@ -26,6 +26,9 @@ package struct AudioMixer: Sendable {
     /// Makes a mixer that has heard silence.
     package init() {}
 
+    /// A gain within the bounds; what is no number is 0.
+    package static func bounded(_ gain: Double) -> Double { gain > 0 ? min(gain, greatestGain) : 0 }
+
     /// The sum of the inputs, of 960 samples; silence when there are none, after the last millisecond of the frame
     /// before.
     ///
@@ -44,7 +47,7 @@ package struct AudioMixer: Sendable {
     }
 
     private func add(_ input: Input, to sums: inout [Int32]) {
-        let gain = min(max(input.gain, 0), Self.greatestGain)
+        let gain = Self.bounded(input.gain)
         // Most are not changed, and then a processor adds many samples at once.
         if gain == 1 {
             for index in sums.indices { sums[index] &+= Int32(input.samples[index]) }

@@ -7,12 +7,16 @@ package struct DevicePace: Sendable {
     package enum Trouble: Sendable, Hashable {
         /// Nothing for ``patience``; told once until the device goes on.
         case late
+        /// Nothing for ``standstill``; told once until the device goes on.
+        case standstill
         /// The clock was off by more than ``tolerance`` over a ``window``; told once until it was right over one.
         case offPace
     }
 
     /// How long a device may do nothing.
     package static let patience: MediaInterval = .milliseconds(500)
+    /// How long it takes until a device that does nothing counts as failed.
+    package static let standstill: MediaInterval = .seconds(10)
     /// How long a clock is measured.
     package static let window: MediaInterval = .seconds(10)
     /// By which part of itself a clock may be wrong.
@@ -24,7 +28,8 @@ package struct DevicePace: Sendable {
     /// Where the window begins; nil until the device has begun.
     private var start: (at: MediaInstant, total: Int)?
     private var quiet = MediaInterval.zero
-    private var isLate = false
+    /// What was told of the present silence.
+    private var told: Trouble?
     private var isOffPace = false
 
     /// Makes one for a device that has not begun.
@@ -48,11 +53,12 @@ package struct DevicePace: Sendable {
             return nil
         }
         quiet = isMoving ? .zero : quiet + gap
-        if isMoving { isLate = false }
+        if isMoving { told = nil }
         guard quiet < Self.patience else {
             self.start = (now, total)
-            defer { isLate = true }
-            return isLate ? nil : .late
+            let trouble = quiet < Self.standstill ? Trouble.late : .standstill
+            defer { told = trouble }
+            return trouble == told ? nil : trouble
         }
         guard now - start.at >= Self.window else { return nil }
         self.start = (now, total)

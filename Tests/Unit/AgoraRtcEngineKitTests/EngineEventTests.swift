@@ -103,16 +103,26 @@ import Testing
     }
 
     @Test func devices() async {
-        let told = await told(.deviceFailed(.capture, "x"), .deviceFailed(.playback, "x"))
-        #expect(told == ["error 1017", "error 1015"])
+        let (said, still) = (DeviceFailure(.running, "x"), DeviceFailure(.standstill, "x"))
+        let told = await told(
+            .deviceFailed(.capture, said), .deviceFailed(.playback, said), .deviceFailed(.capture, still),
+            .deviceFailed(.playback, still))
+        #expect(told == ["error 1017", "error 1015", "error 1018", "error 1015"])
     }
 
-    @Test(arguments: [(MediaDevice.capture, "error 1012"), (.playback, "error 1009")])
-    func aDeviceThatCannotStartEndsTheAttempt(_ device: MediaDevice, _ byStep: String) async {
+    @Test(arguments: [
+        (MediaDevice.capture, DeviceFailure.Cause.start, "error 1012"), (.playback, .start, "error 1009"),
+        (.capture, .preparation, "error 1011"), (.playback, .preparation, "error 1008"),
+        (.capture, .sampleRate, "error 1007"), (.playback, .sampleRate, "error 1007"),
+        (.capture, .permission, "error 9"), (.playback, .permission, "error 9"),
+    ])
+    func aDeviceThatCannotStartEndsTheAttempt(
+        _ device: MediaDevice, _ cause: DeviceFailure.Cause, _ byStep: String
+    ) async {
         script.engine.joinChannel(byKey: nil, channelName: "tea", info: nil, uid: 0) { _, _, _ in
             Issue.record("joined")
         }
-        script.happens(.deviceFailed(device, "x"), .joined(uid: 7))
+        script.happens(.deviceFailed(device, DeviceFailure(cause, "x")), .joined(uid: 7))
         await script.settle()
         #expect(app.told.lines == ["loaded", byStep, "error 1002"])
         #expect(script.engine.joinChannel(byKey: nil, channelName: "tea", info: nil, uid: 0, joinSuccess: nil) == -17)

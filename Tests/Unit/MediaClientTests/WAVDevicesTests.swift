@@ -3,6 +3,12 @@ import Testing
 
 @testable import MediaClient
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 @Suite struct WAVDevicesTests {
     private let files = Files()
     private let pacer = ScriptedPacer()
@@ -108,6 +114,19 @@ import Testing
         }
         let path = try files.write([1, 2, 3])
         #expect(throws: AudioFileError(path: path, message: "no WAV file (RIFF, WAVE)")) { try WAVCapture(path: path) }
+    }
+
+    /// Apps treat these otherwise than a broken file: they ask for a permission, or convert.
+    @Test func whatAFileFailsAt() throws {
+        let path = try files.write(WAV.file(WAV.format(rate: 44_100), WAV.data([1])))
+        let rate = #expect(throws: AudioFileError.self) { try WAVCapture(path: path) }
+        #expect(rate?.cause == .sampleRate)
+        // By the numbers of errors: tests may run as root, who may open every file.
+        #expect(
+            PCMFile.failure("a", EACCES) == AudioFileError(path: "a", message: "Permission denied", cause: .permission))
+        #expect(PCMFile.failure("a", EPERM).cause == .permission && PCMFile.failure("a", ENOSPC).cause == .preparation)
+        let missing = #expect(throws: AudioFileError.self) { try WAVCapture(path: files.path("b")) }
+        #expect(missing?.cause == .preparation)
     }
 
     /// A device may be stopped by what it delivers to, and by being let go of.
