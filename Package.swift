@@ -52,13 +52,14 @@ func service(
 ) -> [Target] {
     [
         .target(
-            name: "\(name)Logic", dependencies: ["SignalingProtocol"] + logic, path: "Services/\(name)/Logic",
+            name: "\(name)Logic", dependencies: ["BusProtocol", "SignalingProtocol"] + logic,
+            path: "Services/\(name)/Logic",
             swiftSettings: strict),
         .target(
             name: "\(name)Server",
             dependencies: [
-                .target(name: "\(name)Logic"), "ClusterState", "SignalingProtocol", "SignalingWire", "ServiceKit",
-                "ServiceMetrics", logging, lifecycle,
+                .target(name: "\(name)Logic"), "BusProtocol", "ClusterState", "SignalingProtocol", "SignalingWire",
+                "ServiceKit", "ServiceMetrics", logging, lifecycle,
             ]
                 + server,
             path: "Services/\(name)/Server", swiftSettings: serverSettings),
@@ -92,7 +93,8 @@ let benchmarks: [Target] = [
     .executableTarget(
         name: "Micro",
         dependencies: [
-            "Allocations", "ClusterState", "SignalingProtocol", "SignalingWire", "WebSocketWire", "RedisClient",
+            "Allocations", "BusProtocol", "ClusterState", "SignalingProtocol", "SignalingWire", "WebSocketWire",
+            "RedisClient",
             "GatewayLogic",
             nioCore,
         ],
@@ -109,7 +111,7 @@ let fuzzing: [Target] =
             .executableTarget(
                 name: "Fuzz",
                 dependencies: [
-                    "CFuzz", "CMedia", "CMediaNode", "CMediaPeer", "CRe", "ClusterState", "MediaClient",
+                    "BusProtocol", "CFuzz", "CMedia", "CMediaNode", "CMediaPeer", "CRe", "ClusterState", "MediaClient",
                     "MediaEngineLogic", "MediaLogic",
                     "SignalingProtocol", "SignalingTokens", "SignalingWire",
                     "WebSocketWire",
@@ -177,11 +179,15 @@ let package = Package(
             linkerSettings: ["srtp2", "ssl", "crypto"].map { .linkedLibrary($0) }),
         .target(name: "SignalingProtocol", path: "Shared/SignalingProtocol", swiftSettings: strict),
         .target(
-            name: "SignalingTokens", dependencies: ["CCrypto", "SignalingProtocol"], path: "Shared/SignalingTokens",
-            swiftSettings: strict),
-        .target(
             name: "SignalingWire", dependencies: ["SignalingProtocol"], path: "Shared/SignalingWire",
             swiftSettings: strict),
+        // What only the cluster's processes say to each other: no client library links it.
+        .target(
+            name: "BusProtocol", dependencies: ["SignalingProtocol", "SignalingWire"], path: "Shared/BusProtocol",
+            swiftSettings: strict),
+        .target(
+            name: "SignalingTokens", dependencies: ["BusProtocol", "CCrypto", "SignalingProtocol"],
+            path: "Shared/SignalingTokens", swiftSettings: strict),
         .target(
             name: "WebSocketWire", dependencies: ["SignalingProtocol", "SignalingTokens"], path: "Shared/WebSocketWire",
             swiftSettings: strict),
@@ -201,20 +207,22 @@ let package = Package(
         .target(
             name: "ClusterBus",
             dependencies: [
-                "ClusterState", "RedisClient", "ServiceMetrics", "SignalingProtocol", "SignalingWire", nioCore, logging,
+                "BusProtocol", "ClusterState", "RedisClient", "ServiceMetrics", "SignalingProtocol", nioCore, logging,
                 lifecycle, deques,
             ],
             path: "Shared/ClusterBus", swiftSettings: plain + fuzzedInPart),
         .target(
             name: "MessageStore",
             dependencies: [
-                "ClusterState", "ClusterBus", "RedisClient", "ServiceMetrics", "SignalingProtocol", "SignalingWire",
-                nioCore,
+                "BusProtocol", "ClusterState", "ClusterBus", "RedisClient", "ServiceMetrics", "SignalingProtocol",
+                "SignalingWire", nioCore,
             ],
             path: "Shared/MessageStore", swiftSettings: plain),
         .target(
             name: "PostgresStore",
-            dependencies: ["CPostgres", "ServiceMetrics", "SignalingProtocol", "SignalingWire", logging, deques],
+            dependencies: [
+                "BusProtocol", "CPostgres", "ServiceMetrics", "SignalingProtocol", "SignalingWire", logging, deques,
+            ],
             path: "Shared/PostgresStore", resources: [.embedInCode("Migrations")], swiftSettings: plain),
         .target(
             name: "ServiceKit",
@@ -225,7 +233,7 @@ let package = Package(
             path: "Shared/ServiceKit", swiftSettings: plain + fuzzedInPart),
         .target(
             name: "WebhookClient",
-            dependencies: ["SignalingProtocol", "SignalingTokens", nioCore, nioPosix, nioHTTP1, nioSSL],
+            dependencies: ["BusProtocol", "SignalingProtocol", "SignalingTokens", nioCore, nioPosix, nioHTTP1, nioSSL],
             path: "Shared/WebhookClient", swiftSettings: strict),
         .target(name: "CAgoraEcode", path: "Shared/CAgoraEcode"),
         .target(
@@ -243,9 +251,8 @@ let package = Package(
         .target(
             name: "ClusterService",
             dependencies: [
-                "ClusterState", "PostgresStore", "ClusterBus", "RedisClient", "ServiceKit", "SignalingProtocol",
-                "SignalingWire",
-                nioCore, nioPosix, logging, lifecycle,
+                "BusProtocol", "ClusterState", "PostgresStore", "ClusterBus", "RedisClient", "ServiceKit",
+                "SignalingProtocol", nioCore, nioPosix, logging, lifecycle,
             ],
             path: "Shared/ClusterService", swiftSettings: plain),
         // What the client's media engine decides, without sockets, devices, codecs and clocks.
@@ -273,8 +280,8 @@ let package = Package(
         .executableTarget(
             name: "Control",
             dependencies: [
-                "ClusterBus", "ClusterState", "ControlInspection", "MessageStore", "PostgresStore", "RedisClient",
-                "ServiceKit", "SignalingClient", "SignalingProtocol", "SignalingTokens", "SignalingWire",
+                "BusProtocol", "ClusterBus", "ClusterState", "ControlInspection", "MessageStore", "PostgresStore",
+                "RedisClient", "ServiceKit", "SignalingClient", "SignalingProtocol", "SignalingTokens", "SignalingWire",
                 argumentParser, logging, nioCore, nioPosix, nioSSL, nioTLS,
             ],
             path: "Services/Control", exclude: ["Inspection"], swiftSettings: strict),
@@ -301,12 +308,14 @@ let package = Package(
                 resources: [.embedInCode("Common"), .embedInCode("Console"), .embedInCode("Playground")],
                 swiftSettings: strict),
             .target(
-                name: "GatewayAPILogic", dependencies: ["SignalingProtocol", "SignalingTokens", "SignalingWire"],
+                name: "GatewayAPILogic",
+                dependencies: ["BusProtocol", "SignalingProtocol", "SignalingTokens", "SignalingWire"],
                 path: "Services/Gateway/API/Logic", swiftSettings: strict),
             .target(
                 name: "GatewayAPIServer",
                 dependencies: [
-                    "GatewayAPILogic", "GatewayPages", "ClusterState", "ClusterBus", "RedisClient", "MessageStore",
+                    "GatewayAPILogic", "GatewayPages", "BusProtocol", "ClusterState", "ClusterBus", "RedisClient",
+                    "MessageStore",
                     "ServiceKit",
                     "SignalingProtocol", "ServiceMetrics", "SignalingTokens", "SignalingWire", hummingbird,
                     hummingbirdCore, httpTypes, nioHTTPTypes, deques,
@@ -339,23 +348,23 @@ let package = Package(
             server: ["CMedia", "CMediaNode", "ClusterBus", "RedisClient", "ClusterService", "SignalingTokens", deques])
         + [
             unitTests("SignalingProtocol"),
-            unitTests("SignalingTokens", ["SignalingProtocol"]),
-            unitTests("SignalingWire", ["MessageStore", "SignalingProtocol"]),
+            unitTests("BusProtocol", ["SignalingProtocol"]),
+            unitTests("SignalingTokens", ["BusProtocol", "SignalingProtocol"]),
+            unitTests("SignalingWire", ["BusProtocol", "MessageStore", "SignalingProtocol"]),
             unitTests("WebSocketWire", ["SignalingProtocol"]),
             unitTests("ClusterState", ["SignalingProtocol"]),
             unitTests(
                 "RedisClient", ["ClusterState", "SignalingProtocol", "TestKit", nioCore, nioPosix, logging]),
             unitTests(
                 "ClusterBus",
-                ["ClusterState", "RedisClient", "SignalingProtocol", "SignalingWire", "TestKit", nioCore, logging]),
+                ["BusProtocol", "ClusterState", "RedisClient", "SignalingProtocol", "TestKit", nioCore, logging]),
             unitTests("ControlInspection", ["ClusterState", "RedisClient", "SignalingProtocol"]),
             unitTests("PostgresStore", ["SignalingProtocol"]),
             unitTests(
                 "ClusterService",
                 [
-                    "ClusterState", "PostgresStore", "ClusterBus", "RedisClient", "ServiceKit", "SignalingProtocol",
-                    "SignalingWire",
-                    lifecycle, logging,
+                    "BusProtocol", "ClusterState", "PostgresStore", "ClusterBus", "RedisClient", "ServiceKit",
+                    "SignalingProtocol", lifecycle, logging,
                 ]),
             unitTests(
                 "ServiceKit",
@@ -363,13 +372,16 @@ let package = Package(
                     "ServiceMetrics", "SignalingProtocol", nioCore, nioEmbedded, nioPosix, nioHTTP1, logging, lifecycle,
                 ]),
             unitTests("ServiceMetrics"),
-            unitTests("GatewayAPILogic", ["SignalingProtocol", "SignalingWire"]),
+            unitTests("GatewayAPILogic", ["BusProtocol", "SignalingProtocol", "SignalingWire"]),
             unitTests("GatewayAPIServer", ["GatewayAPILogic", "TestKit"]),
-            unitTests("GatewayLogic", ["ClusterState", "SignalingProtocol", "SignalingTokens", "SignalingWire"]),
+            unitTests(
+                "GatewayLogic",
+                ["BusProtocol", "ClusterState", "SignalingProtocol", "SignalingTokens", "SignalingWire"]),
             unitTests(
                 "GatewayServer",
                 [
-                    "ClusterState", "GatewayLogic", "ClusterBus", "RedisClient", "ServiceKit", "ServiceMetrics",
+                    "BusProtocol", "ClusterState", "GatewayLogic", "ClusterBus", "RedisClient", "ServiceKit",
+                    "ServiceMetrics",
                     "SignalingProtocol",
                     "SignalingWire", "TestKit", "WebSocketWire",
                     nioCore, nioPosix, nioHTTP1, logging,
@@ -377,7 +389,7 @@ let package = Package(
                 ]),
             unitTests("PresenceLogic", ["SignalingProtocol"]),
             unitTests("ChannelStateLogic", ["SignalingProtocol"]),
-            unitTests("InvitationLogic", ["ClusterState", "SignalingProtocol"]),
+            unitTests("InvitationLogic", ["BusProtocol", "ClusterState", "SignalingProtocol"]),
             unitTests("WebhooksLogic", ["SignalingProtocol"]),
             unitTests("CMedia"),
             // A DTLS client and a participant over UDP, in C, for the tests of CMediaNode.
@@ -397,10 +409,15 @@ let package = Package(
             unitTests("AgoraRtcEngineKit", ["CAgoraRtcCodes", "MediaClient", "SignalingClient", nioConcurrency]),
             unitTests(
                 "MediaServer",
-                ["CMediaNode", "CMediaPeer", "MediaLogic", "ServiceKit", "SignalingProtocol", "TestKit", logging]),
-            unitTests("WebhookClient", ["SignalingProtocol", nioCore, nioEmbedded, nioPosix]),
-            unitTests("SIPBridgeLogic", ["SignalingProtocol"]),
-            unitTests("SIPBridgeServer", ["SIPBridgeLogic", "PostgresStore", "SignalingProtocol", "TestKit"]),
+                [
+                    "BusProtocol", "CMediaNode", "CMediaPeer", "MediaLogic", "ServiceKit", "SignalingProtocol",
+                    "TestKit",
+                    logging,
+                ]),
+            unitTests("WebhookClient", ["BusProtocol", "SignalingProtocol", nioCore, nioEmbedded, nioPosix]),
+            unitTests("SIPBridgeLogic", ["BusProtocol", "SignalingProtocol"]),
+            unitTests(
+                "SIPBridgeServer", ["BusProtocol", "SIPBridgeLogic", "PostgresStore", "SignalingProtocol", "TestKit"]),
             unitTests(
                 "SignalingClient",
                 [
@@ -429,7 +446,8 @@ let package = Package(
             .testTarget(
                 name: "IntegrationTests",
                 dependencies: [
-                    "TestKit", "ClusterBus", "ClusterState", "ControlInspection", "RedisClient", "PostgresStore",
+                    "TestKit", "BusProtocol", "ClusterBus", "ClusterState", "ControlInspection", "RedisClient",
+                    "PostgresStore",
                     "MessageStore", "SignalingProtocol",
                     "SignalingWire",
                     "PresenceLogic", "PresenceServer", "ChannelStateServer", "GatewayServer", "InvitationLogic",

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+package import BusProtocol
 internal import Glibc
 internal import PostgresStore
 internal import SignalingProtocol

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BusProtocol
 internal import SignalingProtocol
 
 /// The options for an app's limits. Limits that are not given keep their values; a new app gets the defaults.

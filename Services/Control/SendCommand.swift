@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BusProtocol
 internal import ClusterState
 internal import MessageStore
 internal import NIOCore

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BusProtocol
 internal import ClusterBus
 internal import ClusterState
 internal import Glibc

@@ -1,9 +1,9 @@
 internal import ArgumentParser
+internal import BusProtocol
 internal import ClusterBus
 internal import ClusterState
 internal import RedisClient
 internal import SignalingProtocol
-internal import SignalingWire
 
 /// `heliographctl user ...`.
 struct UserCommand: AsyncParsableCommand {

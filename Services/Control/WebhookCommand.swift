@@ -1,4 +1,5 @@
 internal import ArgumentParser
+package import BusProtocol
 internal import PostgresStore
 internal import SignalingProtocol
 

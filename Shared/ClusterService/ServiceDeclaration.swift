@@ -1,3 +1,4 @@
+package import BusProtocol
 package import ClusterBus
 package import ClusterState
 package import Logging
@@ -6,7 +7,6 @@ package import RedisClient
 package import ServiceKit
 package import ServiceLifecycle
 package import SignalingProtocol
-package import SignalingWire
 
 /// Declares a service of the cluster: its name, what it needs, and its parts. ``ServiceRuntime`` runs it.
 package protocol ServiceDeclaration: Sendable {

@@ -1,4 +1,5 @@
-package import SignalingProtocol
+package import BusProtocol
+internal import SignalingProtocol
 
 /// The size limits of a user's mailbox. At a limit, senders get ``SignalingCode/messageOther`` (`mailbox_full`).
 package struct MailboxBounds: Equatable, Sendable {

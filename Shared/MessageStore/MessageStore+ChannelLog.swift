@@ -1,9 +1,9 @@
+package import BusProtocol
 internal import ClusterState
 internal import NIOCore
 internal import RedisClient
 internal import ServiceMetrics
 package import SignalingProtocol
-internal import SignalingWire
 
 extension MessageStore {
     /// Reads a channel's events after a position: those that a gateway, or a client that

@@ -1,3 +1,4 @@
+package import BusProtocol
 internal import ClusterState
 internal import RedisClient
 package import SignalingProtocol

@@ -1,4 +1,5 @@
-package import SignalingProtocol
+package import BusProtocol
+internal import SignalingProtocol
 
 /// A key of the server API as its owner has it: `hk_ID_SECRET`, with ``APIKey/idDigits`` and ``secretDigits``
 /// lower-case hexadecimal digits.

@@ -1,12 +1,13 @@
-/// Converts whole numbers to and from decimal text in bytes, without a `String` in between.
-enum DecimalText {
-    static func append(_ number: Int64, to bytes: inout [UInt8]) {
+/// Converts whole numbers to and from decimal text in bytes, without a `String` in between. Inlinable, because the
+/// bus's encodings are another module.
+package enum DecimalText {
+    @inlinable package static func append(_ number: Int64, to bytes: inout [UInt8]) {
         if number < 0 { bytes.append(UInt8(ascii: "-")) }
         appendDigits(of: number.magnitude, to: &bytes)
     }
 
     /// The length of the number's text in bytes.
-    static func count(_ number: Int64) -> Int {
+    @inlinable package static func count(_ number: Int64) -> Int {
         var count = number < 0 ? 2 : 1
         var rest = number.magnitude
         while rest > 9 {
@@ -16,14 +17,14 @@ enum DecimalText {
         return count
     }
 
-    private static func appendDigits(of number: UInt64, to bytes: inout [UInt8]) {
+    @usableFromInline static func appendDigits(of number: UInt64, to bytes: inout [UInt8]) {
         let (rest, digit) = number.quotientAndRemainder(dividingBy: 10)
         if rest > 0 { appendDigits(of: rest, to: &bytes) }
         bytes.append(UInt8(ascii: "0") + UInt8(digit))
     }
 
     /// The number that the bytes spell: an optional minus sign and 1...19 digits, nothing else; nil otherwise.
-    static func parse(_ bytes: some Collection<UInt8>) -> Int64? {
+    @inlinable package static func parse(_ bytes: some Collection<UInt8>) -> Int64? {
         var number: Int64 = 0
         var digits = 0
         var isNegative = false

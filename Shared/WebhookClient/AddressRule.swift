@@ -1,4 +1,5 @@
-package import SignalingProtocol
+package import BusProtocol
+internal import SignalingProtocol
 
 /// Which addresses a webhook may lead to.
 package enum AddressRule {

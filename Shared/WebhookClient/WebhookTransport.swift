@@ -1,8 +1,9 @@
+package import BusProtocol
 internal import Glibc
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
-package import SignalingProtocol
+internal import SignalingProtocol
 internal import Synchronization
 
 /// Makes requests to apps' servers: to addresses that were checked, within a time limit, without following

@@ -1,3 +1,4 @@
+import BusProtocol
 import ClusterService
 import ClusterState
 import Logging
@@ -9,7 +10,6 @@ import RedisClient
 import ServiceKit
 import ServiceLifecycle
 import SignalingProtocol
-import SignalingWire
 import TestKit
 import Testing
 
@@ -184,8 +184,8 @@ struct StageSession {
         HeldMember(member: Member(account: line.user.account, uid: uid), session: line.session)
     }
 
-    var actor: SignalingProtocol.Actor {
-        SignalingProtocol.Actor(user: line.user, uid: uid, session: line.session)
+    var actor: BusProtocol.Actor {
+        BusProtocol.Actor(user: line.user, uid: uid, session: line.session)
     }
 
     /// The command that sets an attribute of the user.

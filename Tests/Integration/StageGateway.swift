@@ -1,3 +1,4 @@
+import BusProtocol
 import ClusterBus
 import ClusterState
 import Logging
@@ -6,7 +7,6 @@ import NIOCore
 import NIOPosix
 import RedisClient
 import SignalingProtocol
-import SignalingWire
 import Synchronization
 import TestKit
 
@@ -79,7 +79,7 @@ final class StageGateway: Sendable {
         box.value.withLock { $0.channels[KeySpace.topic(channel)] ?? [] }
     }
 
-    func send<C: WireCommand>(_ command: C, within time: Duration = .seconds(8 * patience)) async throws
+    func send<C: ServiceCommand>(_ command: C, within time: Duration = .seconds(8 * patience)) async throws
         -> C.Reply
     {
         let sender = self.sender
@@ -90,7 +90,7 @@ final class StageGateway: Sendable {
     }
 
     /// The error that a command is refused with; nil when it succeeds.
-    func refusal<C: WireCommand>(
+    func refusal<C: ServiceCommand>(
         _ command: C, within time: Duration = .seconds(8 * patience)
     ) async throws -> SignalingError? {
         do {

@@ -1,3 +1,4 @@
+internal import BusProtocol
 package import ChannelStateLogic
 internal import ClusterBus
 package import ClusterService

@@ -1,7 +1,7 @@
+internal import BusProtocol
 internal import Glibc
 internal import SignalingClient
 internal import SignalingProtocol
-internal import SignalingWire
 
 /// What a run of `bench` counts, and its progress on standard error.
 actor Bench {

@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import ClusterBus
 internal import ClusterState
 internal import Logging
@@ -5,7 +6,6 @@ internal import RedisClient
 internal import ServiceKit
 internal import ServiceLifecycle
 internal import SignalingProtocol
-internal import SignalingWire
 internal import Synchronization
 
 /// Runs the node: opens its socket, takes what the loop tells, publishes events, and ends

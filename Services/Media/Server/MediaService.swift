@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import ClusterBus
 package import ClusterService
 package import ClusterState
@@ -5,7 +6,6 @@ internal import Logging
 internal import ServiceKit
 internal import ServiceLifecycle
 package import SignalingProtocol
-internal import SignalingWire
 
 /// The media node: the users of a media channel hear each other through it.
 ///
@@ -73,7 +73,7 @@ package struct MediaService: ServiceDeclaration {
     }
 
     /// Adds the handler of a command, whose refusals are those of media calls.
-    private static func add<Command: WireCommand>(
+    private static func add<Command: ServiceCommand>(
         _ type: Command.Type, to router: inout CommandRouter, _ run: MediaNodeRun,
         _ handle:
             @escaping @Sendable (MediaNode, Command, CommandID, AskerID) async throws(MediaRefusal) ->

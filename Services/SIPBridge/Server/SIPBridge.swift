@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import ClusterBus
 package import ClusterService
 package import ClusterState

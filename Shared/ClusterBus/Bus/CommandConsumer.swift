@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import ClusterState
 package import Logging
 internal import NIOCore
@@ -5,7 +6,6 @@ package import RedisClient
 import ServiceLifecycle
 internal import ServiceMetrics
 package import SignalingProtocol
-internal import SignalingWire
 
 /// Reads a service's commands from its streams, passes each to its handler, and publishes the replies.
 ///

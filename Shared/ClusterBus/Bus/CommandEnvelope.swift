@@ -1,7 +1,7 @@
+internal import BusProtocol
 internal import ClusterState
 internal import RedisClient
 internal import SignalingProtocol
-internal import SignalingWire
 
 /// The metadata of a command on a stream. The entry has one field, `c`, with these packed: `v` (the envelope's version;
 /// absent for 1), `op`, `id`, `from` or `bridge` (the gateway or the sip-bridge that wants a reply; neither when
@@ -111,7 +111,7 @@ struct ReceivedCommand {
     private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 }
 
-extension WireCommand {
+extension ServiceCommand {
     /// The command's own fields.
     var fields: FieldWriter {
         var writer = FieldWriter()

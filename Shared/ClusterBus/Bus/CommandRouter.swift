@@ -1,6 +1,6 @@
+package import BusProtocol
 package import RedisClient
 package import SignalingProtocol
-package import SignalingWire
 
 /// What a handler is told about a command besides its fields.
 package struct CommandContext: Sendable, Equatable {
@@ -51,7 +51,7 @@ package struct CommandRouter: Sendable {
 
     /// Registers the handler of one type of command. A command may be delivered more than once, even while an earlier
     /// delivery is still being handled: the handler must recognise its id and make it take effect once.
-    package mutating func on<C: WireCommand>(
+    package mutating func on<C: ServiceCommand>(
         _ type: C.Type, _ handle: @escaping @Sendable (C, CommandContext) async throws(SignalingError) -> C.Reply
     ) {
         add(type) { command, context async throws(SignalingError) in
@@ -60,14 +60,14 @@ package struct CommandRouter: Sendable {
     }
 
     /// Registers a handler as ``on(_:_:)`` does, for a command that has consequences besides its reply.
-    package mutating func onFollowed<C: WireCommand>(
+    package mutating func onFollowed<C: ServiceCommand>(
         _ type: C.Type,
         _ handle: @escaping @Sendable (C, CommandContext) async throws(SignalingError) -> FollowedReply<C.Reply>
     ) {
         add(type, handle)
     }
 
-    private mutating func add<C: WireCommand>(
+    private mutating func add<C: ServiceCommand>(
         _ type: C.Type,
         _ handle: @escaping @Sendable (C, CommandContext) async throws(SignalingError) -> FollowedReply<C.Reply>
     ) {

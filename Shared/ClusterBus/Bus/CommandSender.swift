@@ -1,10 +1,10 @@
+package import BusProtocol
 internal import ClusterState
 package import Logging
 package import NIOCore
 package import RedisClient
 internal import ServiceMetrics
 package import SignalingProtocol
-package import SignalingWire
 
 /// Sends a gateway's commands to the services and matches the replies to them.
 ///
@@ -85,7 +85,7 @@ package final class CommandSender: Sendable {
     ///   - id: the command's id, by which a repetition is recognised; nil for a new one. While a command with it is
     ///     pending, another fails with the reason `busy`.
     ///   - time: the time until the deadline; default 8 s.
-    package func send<C: WireCommand>(
+    package func send<C: ServiceCommand>(
         _ command: C, as id: CommandID? = nil, within time: Duration = .seconds(8),
         _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
     ) {
@@ -95,7 +95,7 @@ package final class CommandSender: Sendable {
     /// Sends a command as ``send(_:within:_:)`` does, with a deadline that may have
     /// passed already; it is not sent then.
     /// - Parameter deadline: when the requester gives up, counted from its request.
-    package func send<C: WireCommand>(
+    package func send<C: ServiceCommand>(
         _ command: C, as id: CommandID? = nil, by deadline: NIODeadline,
         _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
     ) {
@@ -133,7 +133,7 @@ package final class CommandSender: Sendable {
         post(id)
     }
 
-    private static func stream(of command: some WireCommand, in partition: BusPartition) -> String {
+    private static func stream(of command: some ServiceCommand, in partition: BusPartition) -> String {
         command.node.map { KeySpace.commands($0, in: partition) }
             ?? KeySpace.commands(type(of: command).service, in: partition)
     }

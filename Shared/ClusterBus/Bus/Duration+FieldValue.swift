@@ -1,7 +1,7 @@
+package import BusProtocol
 internal import ClusterState
 internal import RedisClient
 package import SignalingProtocol
-package import SignalingWire
 
 extension Duration: FieldValue {
     /// Adds the whole milliseconds.

@@ -1,9 +1,9 @@
+internal import BusProtocol
 internal import ClusterState
 internal import Logging
 internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
-internal import SignalingWire
 
 /// Handles the entries of one command stream: runs the command, publishes the reply, acknowledges the entry.
 struct EntryHandler: Sendable {

@@ -1,7 +1,7 @@
+package import BusProtocol
 package import ClusterState
 package import RedisClient
 package import SignalingProtocol
-package import SignalingWire
 
 /// Commands that one service sends to another without expecting a reply. They stay on streams of their own until
 /// they are handled, however long the receiving service is down. Redis accepts them even at `maxmemory`, because
@@ -14,7 +14,7 @@ package enum PostedCommand {
     ///   - id: identifies repetitions, which have no further effect; derive it from the id of the cause.
     ///   - deadline: after it the command is dropped; default nil, for never.
     package static func command(
-        on bus: BusLayout, for command: some WireCommand, id: CommandID, deadline: RedisTime? = nil
+        on bus: BusLayout, for command: some ServiceCommand, id: CommandID, deadline: RedisTime? = nil
     ) -> RedisCommand {
         let partition = bus.partition(of: command.subject)
         return envelope(command, id, deadline)
@@ -25,12 +25,12 @@ package enum PostedCommand {
     /// The Redis command that appends `command` to the stream of one sip-bridge. Its reply is null when the bridge is
     /// gone: a removed stream is not created again.
     /// - Parameter id: as for ``command(on:for:id:deadline:)``.
-    package static func command(for command: some WireCommand, id: CommandID, to bridge: BridgeID) -> RedisCommand {
+    package static func command(for command: some ServiceCommand, id: CommandID, to bridge: BridgeID) -> RedisCommand {
         envelope(command, id, nil)
             .adding(command.fields, to: KeySpace.commands(bridge), onlyIfThere: true, isVital: true)
     }
 
-    private static func envelope(_ command: some WireCommand, _ id: CommandID, _ deadline: RedisTime?)
+    private static func envelope(_ command: some ServiceCommand, _ id: CommandID, _ deadline: RedisTime?)
         -> CommandEnvelope
     {
         CommandEnvelope(operation: type(of: command).operation, id: id, from: nil, deadline: deadline)

@@ -1,5 +1,5 @@
+package import BusProtocol
 package import SignalingProtocol
-package import SignalingWire
 
 /// What a gateway tells by its lease, and in the list that discovery reads: its public
 /// address and its number of clients.

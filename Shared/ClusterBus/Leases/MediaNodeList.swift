@@ -1,7 +1,7 @@
+internal import BusProtocol
 internal import ClusterState
 package import RedisClient
 package import SignalingProtocol
-internal import SignalingWire
 
 /// The list by which media nodes show gateways that they live; library `heliograph_gateways`. A node lists itself every
 /// ``interval``; who has not for ``timeToLive`` is left out. The connection must keep

@@ -1,4 +1,4 @@
-package import SignalingWire
+package import BusProtocol
 
 /// What a media node tells gateways of itself.
 package struct MediaNodeRecord: Equatable, Sendable {

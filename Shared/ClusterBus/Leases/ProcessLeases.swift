@@ -1,7 +1,7 @@
+internal import BusProtocol
 package import ClusterState
 package import RedisClient
 package import SignalingProtocol
-internal import SignalingWire
 
 /// The leases by which processes of one kind show that they are alive; library `heliograph_gateways`.
 ///

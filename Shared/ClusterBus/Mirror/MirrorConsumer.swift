@@ -1,3 +1,4 @@
+package import BusProtocol
 package import ClusterState
 package import Logging
 internal import NIOCore
@@ -5,7 +6,6 @@ package import RedisClient
 import ServiceLifecycle
 internal import ServiceMetrics
 package import SignalingProtocol
-package import SignalingWire
 
 /// The stream from which a service's changes are copied into PostgreSQL.
 package enum MirrorStream {

@@ -1,9 +1,9 @@
+internal import BusProtocol
 package import ClusterState
 package import Logging
 package import NIOCore
 package import RedisClient
 internal import SignalingProtocol
-internal import SignalingWire
 internal import Synchronization
 
 #if canImport(Glibc)

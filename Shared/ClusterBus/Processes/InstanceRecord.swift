@@ -1,7 +1,7 @@
+package import BusProtocol
 package import ClusterState
 internal import RedisClient
 package import SignalingProtocol
-package import SignalingWire
 
 /// A running process's description of itself, shown to operators by `heliographctl versions`.
 package struct InstanceRecord: Equatable, Sendable {

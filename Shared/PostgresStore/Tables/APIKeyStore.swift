@@ -1,3 +1,4 @@
+package import BusProtocol
 package import SignalingProtocol
 
 /// A key of the server API as administrators see it.

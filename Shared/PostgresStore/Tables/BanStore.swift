@@ -1,3 +1,4 @@
+package import BusProtocol
 package import SignalingProtocol
 
 /// The table `user_bans`. Every method throws ``PostgresError``.

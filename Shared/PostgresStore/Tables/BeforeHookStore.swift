@@ -1,3 +1,4 @@
+package import BusProtocol
 package import SignalingProtocol
 
 /// An app's before-hook, and when it was set.

@@ -1,3 +1,4 @@
+package import BusProtocol
 package import SignalingProtocol
 
 /// The history of one call, as far as it is known.

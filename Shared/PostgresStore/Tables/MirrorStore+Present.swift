@@ -1,3 +1,4 @@
+package import BusProtocol
 package import SignalingProtocol
 
 /// Pages through the mirrored rows that are marked present, for comparison with Redis. No other part of

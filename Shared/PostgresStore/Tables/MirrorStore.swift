@@ -1,4 +1,5 @@
-package import SignalingProtocol
+package import BusProtocol
+internal import SignalingProtocol
 
 /// The tables `presence_sessions` and `channel_members`: copies of Redis for administrators, never read by services.
 ///

@@ -1,4 +1,5 @@
-package import SignalingProtocol
+package import BusProtocol
+internal import SignalingProtocol
 
 /// Pages of lists for the server API. Each page is one statement that reads its rows by an index,
 /// from where the page before ended.

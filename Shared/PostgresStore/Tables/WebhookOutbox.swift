@@ -1,7 +1,7 @@
+package import BusProtocol
 package import Logging
 internal import ServiceMetrics
-package import SignalingProtocol
-internal import SignalingWire
+internal import SignalingProtocol
 
 /// Queues events for webhooks, in the table `webhook_events`; the program `webhooks` delivers them.
 ///

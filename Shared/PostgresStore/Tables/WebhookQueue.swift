@@ -1,3 +1,4 @@
+internal import BusProtocol
 package import SignalingProtocol
 
 /// The queue of events that are delivered by webhooks. Every method throws ``PostgresError``.

@@ -1,3 +1,4 @@
+package import BusProtocol
 package import SignalingProtocol
 
 /// Where an app's events are sent by HTTP.

@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL

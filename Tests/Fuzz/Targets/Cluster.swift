@@ -1,8 +1,8 @@
+import BusProtocol
 import ClusterState
 import InvitationLogic
 import NIOCore
 import SignalingProtocol
-import SignalingWire
 
 @testable import ClusterBus
 @testable import InvitationServer

@@ -1,3 +1,4 @@
+import BusProtocol
 import ClusterState
 import RedisClient
 import SignalingProtocol

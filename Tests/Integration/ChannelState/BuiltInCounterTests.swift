@@ -1,3 +1,4 @@
+import BusProtocol
 import ChannelStateServer
 import ClusterBus
 import ClusterState

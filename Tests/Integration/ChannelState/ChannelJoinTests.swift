@@ -1,3 +1,4 @@
+import BusProtocol
 import ClusterBus
 import ClusterState
 import RedisClient
@@ -25,7 +26,7 @@ import Testing
         try await RedisScene.run(appendOnly: false, libraries: [library]) { scene in
             let app = try AppID("app")
             let channel = ChannelKey(app: app, name: try ChannelName("room"))
-            let actor = SignalingProtocol.Actor(
+            let actor = BusProtocol.Actor(
                 user: UserKey(app: app, account: try Account("alice")), uid: 7, session: SessionID("s1"))
             let functions = ChannelFunctions(redis: scene.connection)
             let joined = try await functions.join(actor, channel, CommandID("join"), deadline: nil)

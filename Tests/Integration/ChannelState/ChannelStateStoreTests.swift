@@ -1,3 +1,4 @@
+import BusProtocol
 import ClusterService
 import ClusterState
 import NIOCore

@@ -1,3 +1,4 @@
+import BusProtocol
 import ClusterBus
 import ClusterService
 import ClusterState

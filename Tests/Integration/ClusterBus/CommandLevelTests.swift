@@ -1,12 +1,12 @@
+import BusProtocol
 import RedisClient
 import SignalingProtocol
-import SignalingWire
 import TestKit
 import Testing
 
 /// While an older process runs, commands that it does not know are not sent.
 @Suite struct CommandLevelTests {
-    private static func reason(_ gateway: RedisGateway, _ command: some WireCommand) async -> SignalingError? {
+    private static func reason(_ gateway: RedisGateway, _ command: some ServiceCommand) async -> SignalingError? {
         guard case .failure(let error) = await gateway.send(command, within: .milliseconds(300)) else { return nil }
         return error
     }

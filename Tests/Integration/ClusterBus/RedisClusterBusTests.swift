@@ -1,3 +1,4 @@
+import BusProtocol
 import ClusterBus
 import ClusterState
 import MessageStore
@@ -5,7 +6,6 @@ import NIOCore
 import NIOPosix
 import RedisClient
 import SignalingProtocol
-import SignalingWire
 import TestKit
 import Testing
 
@@ -314,7 +314,7 @@ private struct ClusterGateway: Sendable {
         guard confirmed.all.allSatisfy(\.self) else { throw TestFailure("not all topics are subscribed") }
     }
 
-    func send<C: WireCommand>(_ command: C) async -> Result<C.Reply, SignalingError> {
+    func send<C: ServiceCommand>(_ command: C) async -> Result<C.Reply, SignalingError> {
         await withCheckedContinuation { continuation in
             subscriber.eventLoop.execute {
                 sender.send(command, within: .seconds(8 * patience)) { continuation.resume(returning: $0) }

@@ -1,3 +1,4 @@
+import BusProtocol
 import ClusterBus
 import ClusterState
 import Logging
@@ -5,7 +6,6 @@ import NIOCore
 import RedisClient
 import ServiceLifecycle
 import SignalingProtocol
-import SignalingWire
 import Synchronization
 import TestKit
 import Testing

@@ -1,8 +1,8 @@
+import BusProtocol
 import ClusterBus
 import ClusterState
 import RedisClient
 import SignalingProtocol
-import SignalingWire
 import Synchronization
 import TestKit
 import Testing

@@ -1,10 +1,10 @@
+import BusProtocol
 import ClusterBus
 import ClusterState
 import Logging
 import NIOCore
 import RedisClient
 import SignalingProtocol
-import SignalingWire
 import TestKit
 import Testing
 

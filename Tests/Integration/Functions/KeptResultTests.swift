@@ -1,6 +1,6 @@
+import BusProtocol
 import ClusterState
 import RedisClient
-import SignalingWire
 import TestKit
 import Testing
 

@@ -1,7 +1,7 @@
+import BusProtocol
 import ClusterState
 import InvitationLogic
 import SignalingProtocol
-import SignalingWire
 import TestKit
 import Testing
 

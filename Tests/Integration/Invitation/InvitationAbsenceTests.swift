@@ -1,3 +1,4 @@
+import BusProtocol
 import PostgresStore
 import SignalingProtocol
 import SignalingWire

@@ -1,3 +1,4 @@
+import BusProtocol
 import SignalingProtocol
 import SignalingWire
 import Testing

@@ -1,9 +1,9 @@
+import BusProtocol
 import ClusterBus
 import ClusterState
 import PostgresStore
 import RedisClient
 import SignalingProtocol
-import SignalingWire
 import TestKit
 import Testing
 

@@ -1,7 +1,7 @@
+import BusProtocol
 import InvitationLogic
 import PostgresStore
 import SignalingProtocol
-import SignalingWire
 import TestKit
 import Testing
 

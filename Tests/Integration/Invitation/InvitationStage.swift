@@ -1,3 +1,4 @@
+import BusProtocol
 import ClusterBus
 import ClusterService
 import ClusterState
@@ -180,7 +181,7 @@ actor InvitationStage {
         }
     }
 
-    func send<C: WireCommand>(_ command: C) async throws -> C.Reply {
+    func send<C: ServiceCommand>(_ command: C) async throws -> C.Reply {
         let sender = self.sender
         let connection = self.connection
         return try await withCheckedThrowingContinuation { (done: CheckedContinuation<C.Reply, any Error>) in

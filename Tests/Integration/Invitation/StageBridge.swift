@@ -1,3 +1,4 @@
+import BusProtocol
 import ClusterBus
 import ClusterState
 import Logging
@@ -6,7 +7,6 @@ import PostgresStore
 import RedisClient
 import ServiceLifecycle
 import SignalingProtocol
-import SignalingWire
 import Synchronization
 import TestKit
 import Testing
@@ -110,7 +110,7 @@ final class StageBridge: Sendable {
     }
 
     /// Has a user invite a telephone, and takes the call. The app must have a trunk.
-    func claimCall(of caller: SignalingProtocol.Actor) async throws -> PhoneCall {
+    func claimCall(of caller: BusProtocol.Actor) async throws -> PhoneCall {
         try await stage.act(.invite, by: caller, to: Self.telephone)
         let call = try await dialled().call
         try #require(try await report(.claimed, in: call))

@@ -1,3 +1,4 @@
+import BusProtocol
 import MessageStore
 import RedisClient
 import SignalingProtocol

@@ -1,9 +1,9 @@
+import BusProtocol
 import ClusterState
 import MessageStore
 import NIOCore
 import RedisClient
 import SignalingProtocol
-import SignalingWire
 import TestKit
 import Testing
 

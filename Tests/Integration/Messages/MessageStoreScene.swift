@@ -1,10 +1,10 @@
+import BusProtocol
 import ClusterBus
 import ClusterState
 import MessageStore
 import NIOCore
 import RedisClient
 import SignalingProtocol
-import SignalingWire
 import TestKit
 
 /// A message store over a Redis of its own, and what it publishes there.

@@ -1,3 +1,4 @@
+import BusProtocol
 import ClusterState
 import PostgresStore
 import RedisClient

@@ -1,3 +1,4 @@
+import BusProtocol
 import Logging
 import SignalingProtocol
 import TestKit

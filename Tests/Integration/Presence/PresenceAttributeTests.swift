@@ -1,3 +1,4 @@
+import BusProtocol
 import PostgresStore
 import RedisClient
 import SignalingProtocol

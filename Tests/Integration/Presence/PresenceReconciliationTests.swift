@@ -1,3 +1,4 @@
+import BusProtocol
 import ClusterBus
 import ClusterState
 import MessageStore
@@ -5,7 +6,6 @@ import PostgresStore
 import PresenceLogic
 import RedisClient
 import SignalingProtocol
-import SignalingWire
 import TestKit
 import Testing
 

@@ -1,10 +1,10 @@
+import BusProtocol
 import ClusterBus
 import ClusterState
 import NIOCore
 import NIOPosix
 import RedisClient
 import SignalingProtocol
-import SignalingWire
 import TestKit
 import Testing
 

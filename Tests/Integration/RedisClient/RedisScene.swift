@@ -1,3 +1,4 @@
+import BusProtocol
 import ClusterBus
 import ClusterState
 import Logging
@@ -5,7 +6,6 @@ import NIOCore
 import NIOPosix
 import RedisClient
 import SignalingProtocol
-import SignalingWire
 import Synchronization
 import TestKit
 
@@ -104,7 +104,7 @@ struct RedisGateway: Sendable {
         }
     }
 
-    func send<C: WireCommand>(_ command: C, within time: Duration = .seconds(8 * patience)) async -> Result<
+    func send<C: ServiceCommand>(_ command: C, within time: Duration = .seconds(8 * patience)) async -> Result<
         C.Reply, SignalingError
     > {
         await withCheckedContinuation { continuation in

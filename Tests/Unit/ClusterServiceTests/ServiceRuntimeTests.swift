@@ -1,3 +1,4 @@
+import BusProtocol
 import ClusterBus
 import ClusterService
 import ClusterState
@@ -7,7 +8,6 @@ import RedisClient
 import ServiceKit
 import ServiceLifecycle
 import SignalingProtocol
-import SignalingWire
 import Synchronization
 import Testing
 

@@ -1,3 +1,4 @@
+import BusProtocol
 import FoundationEssentials
 import SignalingProtocol
 import SignalingWire

@@ -1,10 +1,10 @@
+import BusProtocol
 import ClusterBus
 import Logging
 import NIOCore
 import NIOPosix
 import RedisClient
 import SignalingProtocol
-import SignalingWire
 import Testing
 
 @testable import GatewayServer

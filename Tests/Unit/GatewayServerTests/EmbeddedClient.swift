@@ -1,3 +1,4 @@
+import BusProtocol
 import ClusterBus
 import GatewayLogic
 import Logging
@@ -5,7 +6,6 @@ import NIOCore
 import NIOEmbedded
 import RedisClient
 import SignalingProtocol
-import SignalingWire
 import WebSocketWire
 
 @testable import GatewayServer

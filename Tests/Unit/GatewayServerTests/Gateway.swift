@@ -1,9 +1,9 @@
+import BusProtocol
 import Logging
 import NIOCore
 import NIOPosix
 import RedisClient
 import SignalingProtocol
-import SignalingWire
 import Synchronization
 import WebSocketWire
 

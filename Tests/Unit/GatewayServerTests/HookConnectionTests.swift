@@ -1,6 +1,6 @@
+import BusProtocol
 import NIOCore
 import SignalingProtocol
-import SignalingWire
 import Testing
 
 @testable import GatewayServer

@@ -1,3 +1,4 @@
+import BusProtocol
 import GatewayLogic
 import NIOCore
 import SignalingProtocol

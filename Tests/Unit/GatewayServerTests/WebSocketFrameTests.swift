@@ -1,5 +1,5 @@
+import BusProtocol
 import NIOCore
-import SignalingWire
 import Testing
 import WebSocketWire
 

@@ -1,3 +1,4 @@
+import BusProtocol
 import InvitationLogic
 import SignalingProtocol
 import Testing

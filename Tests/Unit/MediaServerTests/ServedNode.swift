@@ -1,3 +1,4 @@
+import BusProtocol
 import CMediaNode
 import SignalingProtocol
 import Synchronization

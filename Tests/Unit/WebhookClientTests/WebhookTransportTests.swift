@@ -1,3 +1,4 @@
+import BusProtocol
 import NIOCore
 import NIOPosix
 import SignalingProtocol

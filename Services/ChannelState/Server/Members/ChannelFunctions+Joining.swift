@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import ChannelStateLogic
 internal import ClusterBus
 internal import ClusterState

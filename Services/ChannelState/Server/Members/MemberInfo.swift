@@ -1,5 +1,5 @@
+internal import BusProtocol
 internal import SignalingProtocol
-internal import SignalingWire
 
 /// What Redis holds of a channel's member, in the hash ``ChannelKeys/memberInfo``: the line `UID SESSION`, which
 /// channel_members.lua writes.

@@ -1,8 +1,8 @@
+internal import BusProtocol
 internal import ClusterBus
 internal import ClusterState
 internal import RedisClient
 internal import SignalingProtocol
-internal import SignalingWire
 
 /// Changes of memberships, in the stream that is copied into PostgreSQL.
 struct MemberMirror: Sendable {

@@ -1,4 +1,5 @@
-package import SignalingProtocol
+package import BusProtocol
+internal import SignalingProtocol
 
 /// An operation of the server API: a row of ``all``. The router, the 405 with `Allow`, the checks of a request and the
 /// comparison with `Docs/openapi.json` read it.

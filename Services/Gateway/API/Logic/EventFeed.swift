@@ -1,4 +1,5 @@
-package import SignalingProtocol
+package import BusProtocol
+internal import SignalingProtocol
 internal import SignalingWire
 
 /// What happens to an app's users and channels, as the special channels announce it.

@@ -1,3 +1,4 @@
+package import BusProtocol
 package import SignalingProtocol
 
 /// A page of a channel's log, put together of the parts that Redis returns.

@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import GatewayAPILogic
 internal import SignalingProtocol
 internal import SignalingWire

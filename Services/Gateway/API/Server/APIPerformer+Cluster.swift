@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import ClusterBus
 internal import GatewayAPILogic
 internal import RedisClient

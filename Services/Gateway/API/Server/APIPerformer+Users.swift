@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import GatewayAPILogic
 internal import ServiceKit
 internal import SignalingProtocol

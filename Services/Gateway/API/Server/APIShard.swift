@@ -1,3 +1,4 @@
+internal import BusProtocol
 package import ClusterBus
 internal import ClusterState
 internal import GatewayAPILogic
@@ -40,7 +41,7 @@ package struct APIShard: Sendable {
     /// Sends a command to a service, and waits for the answer for 8 s.
     /// - Parameter id: the command's id, by which a repetition is recognised; nil for a new one.
     /// - Throws: `SignalingError`: the service's, or that there was no answer.
-    func ask<Command: WireCommand>(
+    func ask<Command: ServiceCommand>(
         _ command: Command, as id: CommandID? = nil
     ) async throws(SignalingError) -> Command.Reply {
         let result: Result<Command.Reply, SignalingError> = await withCheckedContinuation { asked in

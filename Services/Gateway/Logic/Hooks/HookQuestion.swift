@@ -1,3 +1,4 @@
+package import BusProtocol
 package import SignalingProtocol
 package import SignalingWire
 

@@ -1,3 +1,4 @@
+package import BusProtocol
 internal import DequeModule
 package import SignalingProtocol
 internal import SignalingWire

@@ -1,3 +1,4 @@
+package import BusProtocol
 package import SignalingProtocol
 
 /// Delivers one channel's events at one gateway in order, each once and without gaps, although pub/sub may lose or

@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import GatewayLogic
 internal import Logging
 internal import NIOCore

@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import GatewayLogic
 internal import NIOCore
 internal import ServiceMetrics
@@ -267,7 +268,7 @@ extension ClientConnection {
     }
 
     /// Asks the node of a participant of this connection.
-    private func ask<Command: WireCommand>(
+    private func ask<Command: ServiceCommand>(
         about call: ParticipantCall, _ durations: Histogram, on shard: isolated GatewayShard,
         _ command: (MediaSocket.Participant) -> Command, answer frame: @escaping (Command.Reply) -> [UInt8]
     ) {

@@ -1,9 +1,9 @@
+internal import BusProtocol
 internal import ClusterBus
 internal import GatewayLogic
 internal import Logging
 internal import RedisClient
 internal import SignalingProtocol
-internal import SignalingWire
 
 /// The shard's participants in media channels, and the nodes that they are at.
 extension GatewayShard {
@@ -50,7 +50,7 @@ extension GatewayShard {
     }
 
     /// Sends a command to a media node.
-    func ask<Command: WireCommand>(
+    func ask<Command: ServiceCommand>(
         _ command: Command, _ callback: @escaping (Result<Command.Reply, MediaRefusal>) -> Void
     ) {
         sender.send(command, within: Self.nodePatience) { [self] result in

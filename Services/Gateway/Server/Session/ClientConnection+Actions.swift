@@ -1,10 +1,10 @@
+internal import BusProtocol
 internal import GatewayLogic
 internal import Logging
 internal import NIOCore
 internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
-internal import SignalingWire
 internal import WebSocketWire
 
 /// Performs the actions of ``ClientSession``, except requests to Redis and the services.

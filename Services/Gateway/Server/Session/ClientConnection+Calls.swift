@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import ClusterBus
 internal import GatewayLogic
 internal import MessageStore
@@ -129,7 +130,7 @@ extension ClientConnection {
     }
 
     /// Sends a command to a service. A timeout gets the code that the documents define for this function.
-    private func ask<Command: WireCommand>(
+    private func ask<Command: ServiceCommand>(
         _ command: Command, _ asked: AskedCall, on shard: isolated GatewayShard,
         _ body: @escaping (Command.Reply) -> ReplyBody
     ) {

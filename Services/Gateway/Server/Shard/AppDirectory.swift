@@ -1,9 +1,9 @@
+internal import BusProtocol
 internal import ClusterBus
 internal import GatewayLogic
 internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
-internal import SignalingWire
 
 /// A cache of apps' settings. No login waits for newer settings than the cache has, unless those are old and nobody
 /// has asked for newer ones lately:

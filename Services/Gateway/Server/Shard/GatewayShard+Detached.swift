@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import ClusterBus
 internal import ClusterState
 internal import GatewayLogic
@@ -5,7 +6,6 @@ internal import Logging
 internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
-internal import SignalingWire
 
 /// Reasserts the sessions that lost their connections here a short time ago, on the same occasions as those
 /// that the shard holds: if Redis has lost them, they are recorded again as detached, with the times at

@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import ClusterBus
 internal import ClusterState
 internal import GatewayLogic
@@ -5,7 +6,6 @@ internal import Logging
 internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
-internal import SignalingWire
 
 /// Reports to presence which sessions have lost their connections.
 extension GatewayShard {

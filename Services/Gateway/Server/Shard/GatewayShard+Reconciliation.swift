@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import ClusterBus
 internal import ClusterState
 internal import GatewayLogic
@@ -6,7 +7,6 @@ internal import NIOCore
 internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
-internal import SignalingWire
 
 /// The state of a comparison of the sessions that a shard holds with those that Redis records for it.
 struct RouteComparison {

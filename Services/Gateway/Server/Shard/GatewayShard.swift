@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import ClusterBus
 internal import ClusterState
 internal import GatewayLogic
@@ -6,7 +7,6 @@ internal import MessageStore
 internal import NIOCore
 internal import RedisClient
 internal import SignalingProtocol
-internal import SignalingWire
 internal import Synchronization
 internal import WebSocketWire
 

@@ -1,10 +1,10 @@
+internal import BusProtocol
 internal import ClusterState
 internal import GatewayLogic
 internal import NIOCore
 internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
-internal import SignalingWire
 internal import WebSocketWire
 
 /// A channel that has members on this shard: its subscription, the order of its events, and when they are written.

@@ -1,3 +1,4 @@
+package import BusProtocol
 package import SignalingProtocol
 
 /// What the driver does, in order, after the new state is committed. Each action is idempotent.

@@ -1,5 +1,5 @@
+internal import BusProtocol
 internal import SignalingProtocol
-internal import SignalingWire
 
 /// A call and the place of its record: an element of the lists of a user's or a sip-bridge's calls.
 package struct CallReference: Equatable, Sendable {

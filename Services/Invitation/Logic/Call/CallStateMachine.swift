@@ -1,3 +1,4 @@
+package import BusProtocol
 internal import ClusterState
 package import SignalingProtocol
 

@@ -1,3 +1,4 @@
+package import BusProtocol
 package import SignalingProtocol
 
 /// The telephone's side of a call.

@@ -1,8 +1,8 @@
+internal import BusProtocol
 internal import ClusterBus
 internal import ClusterState
 internal import InvitationLogic
 internal import SignalingProtocol
-internal import SignalingWire
 
 /// Actions are stored with the command that caused them, so that a redelivered command repeats them.
 extension CallAction {

@@ -1,8 +1,8 @@
+package import BusProtocol
 internal import ClusterBus
 internal import ClusterState
 package import InvitationLogic
 internal import SignalingProtocol
-package import SignalingWire
 
 // The fields of each action of a call. What several actions hold is one record.
 

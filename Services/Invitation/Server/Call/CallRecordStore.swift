@@ -1,10 +1,10 @@
+internal import BusProtocol
 internal import ClusterBus
 internal import ClusterState
 internal import InvitationLogic
 internal import NIOCore
 internal import RedisClient
 internal import SignalingProtocol
-internal import SignalingWire
 
 /// The records of calls in Redis, through the functions of ``RedisFunctionLibrary/calls``.
 struct CallRecordStore: Sendable {

@@ -1,8 +1,8 @@
+package import BusProtocol
 internal import ClusterState
 package import InvitationLogic
 internal import RedisClient
 package import SignalingProtocol
-package import SignalingWire
 
 /// A call as the fields of its Redis hash.
 extension CallSnapshot: FieldRecord {

@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import ClusterBus
 internal import ClusterState
 internal import InvitationLogic
@@ -6,7 +7,6 @@ internal import PostgresStore
 internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
-internal import SignalingWire
 
 /// The service's mirror stream, through which the call log gets to PostgreSQL. While PostgreSQL does not answer, calls
 /// continue, and their entries wait in the stream.

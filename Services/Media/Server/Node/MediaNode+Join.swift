@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import CMediaNode
 internal import MediaLogic
 internal import ServiceMetrics

@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import SignalingProtocol
 
 /// The ends of the services that keys are for.

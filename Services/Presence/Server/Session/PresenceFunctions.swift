@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import ClusterBus
 internal import ClusterState
 internal import MessageStore

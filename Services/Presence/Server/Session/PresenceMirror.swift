@@ -1,8 +1,8 @@
+internal import BusProtocol
 internal import ClusterBus
 internal import ClusterState
 internal import RedisClient
 internal import SignalingProtocol
-internal import SignalingWire
 
 /// Changes of sessions, in the stream that is copied into PostgreSQL.
 struct PresenceMirror: Sendable {

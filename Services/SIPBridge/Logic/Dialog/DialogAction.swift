@@ -1,4 +1,5 @@
-package import SignalingProtocol
+package import BusProtocol
+internal import SignalingProtocol
 
 /// What the driver must do, in order.
 package enum DialogAction: Equatable, Sendable {

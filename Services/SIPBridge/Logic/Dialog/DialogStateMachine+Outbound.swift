@@ -1,3 +1,4 @@
+internal import BusProtocol
 package import SignalingProtocol
 
 /// Calls to a telephone.

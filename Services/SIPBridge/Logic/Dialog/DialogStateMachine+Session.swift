@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import SignalingProtocol
 
 /// Changes of an established session: re-INVITE, UPDATE, session timers.

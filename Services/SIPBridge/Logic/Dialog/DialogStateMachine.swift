@@ -1,3 +1,4 @@
+package import BusProtocol
 package import SignalingProtocol
 
 /// The life of one call's SIP dialog, in either direction: what is sent to the telephone and reported to the invitation
@@ -40,7 +41,7 @@ package struct DialogStateMachine: Equatable, Sendable {
     // MARK: - The user's side
 
     /// Handles an order of the invitation service: an act of the user or the system.
-    /// - Parameter code: the code of the failure, for ``SignalingProtocol/PhoneOrderAct/fail``.
+    /// - Parameter code: the code of the failure, for ``BusProtocol/PhoneOrderAct/fail``.
     package mutating func ordered(_ act: PhoneOrderAct, code: SignalingCode? = nil) -> [DialogAction] {
         switch act {
         case .ringing: userRings()

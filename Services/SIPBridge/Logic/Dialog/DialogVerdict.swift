@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import SignalingProtocol
 
 /// Why a call ended; the raw value is the `reason` in the user's `extra`.

@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import SIPBridgeLogic
 internal import SignalingProtocol
 internal import SignalingWire

@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import Logging
 internal import SIPBridgeLogic
 internal import ServiceMetrics

@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import ClusterBus
 internal import ClusterState
 internal import Logging
@@ -5,7 +6,6 @@ internal import NIOCore
 internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
-internal import SignalingWire
 
 /// Sends the bridge's commands to the invitation service, and receives the replies on the bridge's topics.
 struct InvitationClient: Sendable {
@@ -62,7 +62,7 @@ struct InvitationClient: Sendable {
     func stop() async { await subscriber.close() }
 
     /// Sends a command and waits for its reply.
-    func send<C: WireCommand>(_ command: C) async -> Result<C.Reply, SignalingError> {
+    func send<C: ServiceCommand>(_ command: C) async -> Result<C.Reply, SignalingError> {
         await withCheckedContinuation { continuation in
             eventLoop.execute {
                 sender.send(command, within: Self.patience) { continuation.resume(returning: $0) }

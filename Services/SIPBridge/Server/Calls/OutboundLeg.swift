@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import Glibc
 internal import Logging
 internal import PostgresStore

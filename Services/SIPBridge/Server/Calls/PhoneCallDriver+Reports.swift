@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import ClusterState
 internal import Logging
 internal import SIPBridgeLogic

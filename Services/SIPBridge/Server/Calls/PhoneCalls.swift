@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import Logging
 internal import PostgresStore
 internal import SIPBridgeLogic

@@ -1,8 +1,8 @@
+import BusProtocol
 import ClusterBus
 import ClusterState
 import RedisClient
 import SignalingProtocol
-import SignalingWire
 import Testing
 
 /// What a gateway tells by its lease, and when a lease is alive.

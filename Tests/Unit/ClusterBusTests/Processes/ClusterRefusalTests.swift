@@ -1,7 +1,7 @@
+import BusProtocol
 import ClusterState
 import FoundationEssentials
 import SignalingProtocol
-import SignalingWire
 import Testing
 
 @testable import ClusterBus

@@ -142,8 +142,6 @@ import Testing
             }
             _ = try? JSONValue.parse(bytes)
             _ = try? ClientFrame(decoding: [0x5B, 0x22] + bytes)
-            _ = try? ChannelEvent(payload: bytes)
-            _ = try? GatewayEvent(payload: bytes)
         }
     }
 }

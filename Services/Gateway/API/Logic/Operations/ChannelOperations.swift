@@ -1,3 +1,4 @@
+internal import BusProtocol
 package import SignalingProtocol
 
 /// Channels: their members and logs.

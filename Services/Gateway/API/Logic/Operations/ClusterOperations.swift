@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import SignalingProtocol
 
 /// Operations about the API itself and the whole cluster.

@@ -1,3 +1,4 @@
+internal import BusProtocol
 package import SignalingProtocol
 
 /// Users: their sessions, tokens and bans.

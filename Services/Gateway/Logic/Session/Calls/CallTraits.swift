@@ -1,5 +1,5 @@
 package import SignalingProtocol
-package import SignalingWire
+internal import SignalingWire
 
 /// How a session treats a function of `call2`, whatever its arguments. What kind of function it is, so who does it, its
 /// group in ``ClientCall/Act`` says.

@@ -1,3 +1,4 @@
+package import BusProtocol
 package import SignalingProtocol
 
 /// The channel that a session is in, as far as its gateway knows from channel-state.

@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import SignalingProtocol
 
 /// The channel events that a resumed client has missed and that are still to be sent.

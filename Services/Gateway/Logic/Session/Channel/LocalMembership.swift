@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import SignalingProtocol
 
 /// A channel whose events a connection receives: which of them the client is sent, and what it is still to be sent from

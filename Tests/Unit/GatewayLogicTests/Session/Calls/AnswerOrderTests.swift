@@ -1,5 +1,5 @@
+import BusProtocol
 import SignalingProtocol
-import SignalingWire
 import Testing
 
 @testable import GatewayLogic

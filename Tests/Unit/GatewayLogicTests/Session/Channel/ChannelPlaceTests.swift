@@ -1,3 +1,4 @@
+import BusProtocol
 import SignalingProtocol
 import Testing
 

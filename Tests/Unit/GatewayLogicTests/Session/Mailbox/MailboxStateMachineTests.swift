@@ -1,3 +1,4 @@
+import BusProtocol
 import GatewayLogic
 import SignalingProtocol
 import Testing

@@ -1,0 +1,75 @@
+import BusProtocol
+import SignalingProtocol
+import Testing
+
+@Suite struct WebhookEventTests {
+    private let actor: Actor
+    private let room: ChannelKey
+    private let app: AppID
+
+    init() throws {
+        app = try AppID("a")
+        actor = Actor(
+            user: UserKey(app: app, account: try Account("anna")), uid: 7, session: SessionID("s"))
+        room = ChannelKey(app: app, name: try ChannelName("the \"room\""))
+    }
+
+    private func membership(_ cause: MirrorCause?, in channel: ChannelKey) -> ChannelMirrorRow {
+        var row = MemberMirrorRow(
+            of: Member(account: actor.user.account, uid: 7), in: channel, version: 5_000_001, present: true,
+            joinedAt: RedisTime(milliseconds: 5))
+        row.cause = cause
+        return .member(row)
+    }
+
+    @Test func textOfEachSubject() throws {
+        var row = PresenceMirrorRow(
+            of: actor, version: 5_000_001, gateway: GatewayID("g"), device: "", since: RedisTime(milliseconds: 5))
+        row.cause = MirrorCause(.offline, reason: .leaveLogout)
+        #expect(
+            row.webhookEvent?.json
+                == #"{"id":"offline-5000001-96bcca83b55aa4bb","kind":"offline","at":5000,"account":"anna","uid":7,"reason":603}"#
+        )
+        let events = membership(MirrorCause(.join, createsChannel: true), in: room).webhookEvents
+        #expect(events.map(\.kind) == [.channelCreated, .join])
+        #expect(
+            events.last?.json
+                == #"{"id":"\#(events[1].id)","kind":"join","at":5000,"account":"anna","uid":7,"channel":"the \"room\"","reason":0}"#
+        )
+        #expect(
+            events.first?.json
+                == #"{"id":"\#(events[0].id)","kind":"channel_created","at":5000,"channel":"the \"room\""}"#)
+        var call = WebhookCall(
+            id: "c", state: .ended, channel: room.name, caller: "anna", callee: "+49", direction: "outbound")
+        call.endCode = 0
+        let event = WebhookEvent(.call, in: app, at: 5_000_003, .call(call))
+        #expect(
+            event.json
+                == #"{"id":"\#(event.id)","kind":"call","at":5000,"call":"c","state":"ended","channel":"the \"room\"","caller":"anna","callee":"+49","direction":"outbound","reason":0}"#
+        )
+    }
+
+    @Test func onlyRowsWithACauseAreTold() throws {
+        let row = PresenceMirrorRow(
+            of: actor, version: 5, gateway: GatewayID("g"), device: "", since: RedisTime(milliseconds: 5))
+        #expect(row.webhookEvent == nil)
+        #expect(membership(nil, in: room).webhookEvents.isEmpty)
+    }
+
+    @Test func membersOfSpecialChannelsAreNotTold() throws {
+        let special = ChannelKey(app: app, name: ChannelName(.channelEvent))
+        #expect(membership(MirrorCause(.join, createsChannel: true), in: special).webhookEvents.isEmpty)
+    }
+
+    @Test func creationComesBeforeTheJoin() {
+        let events = membership(MirrorCause(.join, createsChannel: true), in: room).webhookEvents
+        #expect(events[0].microseconds < events[1].microseconds)
+    }
+
+    @Test func idsTellSubjectsApart() throws {
+        let ids = try ["anna", "bob"].map { name in
+            WebhookEvent(.online, in: app, at: 1, .user(try Account(name), uid: 0, reason: .success)).id
+        }
+        #expect(Set(ids).count == 2)
+    }
+}
