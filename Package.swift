@@ -93,7 +93,7 @@ let benchmarks: [Target] = [
         name: "Micro",
         dependencies: [
             "Allocations", "ClusterState", "SignalingProtocol", "SignalingWire", "WebSocketWire", "RedisClient",
-            "GatewayLogic",
+            "GatewayLogic", "Pacing",
             nioCore,
         ],
         path: "Benchmarks/Micro", swiftSettings: strict),
@@ -110,7 +110,7 @@ let fuzzing: [Target] =
                 name: "Fuzz",
                 dependencies: [
                     "CFuzz", "CMedia", "CMediaNode", "CMediaPeer", "CRe", "ClusterState", "MediaClient",
-                    "MediaEngineLogic", "MediaLogic",
+                    "MediaEngineLogic", "MediaLogic", "Pacing",
                     "SignalingProtocol", "SignalingTokens", "SignalingWire",
                     "WebSocketWire",
                     "SignalingClient", "ClusterBus", "RedisClient", "ServiceKit", "InvitationLogic", "InvitationServer",
@@ -188,6 +188,8 @@ let package = Package(
         .target(
             name: "ClusterState", dependencies: ["SignalingProtocol", "SignalingTokens"], path: "Shared/ClusterState",
             resources: [.embedInCode("Functions")], swiftSettings: strict),
+        // Clocks, rates and pauses, without I/O.
+        .target(name: "Pacing", path: "Shared/Pacing", swiftSettings: strict),
         .target(name: "ServiceMetrics", path: "Shared/ServiceMetrics", swiftSettings: plain),
         // Redis as a client uses it; the contents and the bus of our cluster are further up.
         .target(
@@ -281,16 +283,16 @@ let package = Package(
         .target(
             name: "TestKit",
             dependencies: [
-                "ClusterBus", "ClusterState", "RedisClient", "PostgresStore", "SignalingProtocol", nioCore, nioPosix,
-                logging,
+                "ClusterBus", "ClusterState", "Pacing", "RedisClient", "PostgresStore", "SignalingProtocol", nioCore,
+                nioPosix, logging,
             ],
             path: "Tests/TestKit", swiftSettings: strict),
     ]
         + service(
-            "Gateway", logic: ["ClusterState", "SignalingTokens", "SignalingWire", deques],
+            "Gateway", logic: ["ClusterState", "Pacing", "SignalingTokens", "SignalingWire", deques],
             server: [
                 "GatewayAPIServer", "WebSocketWire", "WebhookClient", "ClusterBus", "RedisClient", "MessageStore",
-                nioCore, nioPosix,
+                "Pacing", nioCore, nioPosix,
                 nioHTTP1, nioSSL, deques,
             ],
             main: [lifecycle])
@@ -301,13 +303,14 @@ let package = Package(
                 resources: [.embedInCode("Common"), .embedInCode("Console"), .embedInCode("Playground")],
                 swiftSettings: strict),
             .target(
-                name: "GatewayAPILogic", dependencies: ["SignalingProtocol", "SignalingTokens", "SignalingWire"],
+                name: "GatewayAPILogic",
+                dependencies: ["Pacing", "SignalingProtocol", "SignalingTokens", "SignalingWire"],
                 path: "Services/Gateway/API/Logic", swiftSettings: strict),
             .target(
                 name: "GatewayAPIServer",
                 dependencies: [
                     "GatewayAPILogic", "GatewayPages", "ClusterState", "ClusterBus", "RedisClient", "MessageStore",
-                    "ServiceKit",
+                    "Pacing", "ServiceKit",
                     "SignalingProtocol", "ServiceMetrics", "SignalingTokens", "SignalingWire", hummingbird,
                     hummingbirdCore, httpTypes, nioHTTPTypes, deques,
                     nioCore, logging,
@@ -326,9 +329,10 @@ let package = Package(
             server: ["ClusterBus", "RedisClient", "PostgresStore", "MessageStore", "ClusterService", nioCore, deques],
             serverSettings: plain + fuzzedInPart)
         + service(
-            "SIPBridge", logic: ["SignalingTokens"],
+            "SIPBridge", logic: ["Pacing", "SignalingTokens"],
             server: [
-                "CRe", "ClusterBus", "RedisClient", "PostgresStore", "MessageStore", "ClusterService", nioCore,
+                "CRe", "ClusterBus", "RedisClient", "Pacing", "PostgresStore", "MessageStore", "ClusterService",
+                nioCore,
                 nioPosix,
             ])
         + service(
@@ -362,14 +366,18 @@ let package = Package(
                 [
                     "ServiceMetrics", "SignalingProtocol", nioCore, nioEmbedded, nioPosix, nioHTTP1, logging, lifecycle,
                 ]),
+            unitTests("Pacing", ["TestKit"]),
             unitTests("ServiceMetrics"),
-            unitTests("GatewayAPILogic", ["SignalingProtocol", "SignalingWire"]),
+            unitTests("GatewayAPILogic", ["Pacing", "SignalingProtocol", "SignalingWire", "TestKit"]),
             unitTests("GatewayAPIServer", ["GatewayAPILogic", "TestKit"]),
-            unitTests("GatewayLogic", ["ClusterState", "SignalingProtocol", "SignalingTokens", "SignalingWire"]),
+            unitTests(
+                "GatewayLogic",
+                ["ClusterState", "Pacing", "SignalingProtocol", "SignalingTokens", "SignalingWire", "TestKit"]),
             unitTests(
                 "GatewayServer",
                 [
-                    "ClusterState", "GatewayLogic", "ClusterBus", "RedisClient", "ServiceKit", "ServiceMetrics",
+                    "ClusterState", "GatewayLogic", "ClusterBus", "Pacing", "RedisClient", "ServiceKit",
+                    "ServiceMetrics",
                     "SignalingProtocol",
                     "SignalingWire", "TestKit", "WebSocketWire",
                     nioCore, nioPosix, nioHTTP1, logging,
@@ -399,7 +407,7 @@ let package = Package(
                 "MediaServer",
                 ["CMediaNode", "CMediaPeer", "MediaLogic", "ServiceKit", "SignalingProtocol", "TestKit", logging]),
             unitTests("WebhookClient", ["SignalingProtocol", nioCore, nioPosix]),
-            unitTests("SIPBridgeLogic", ["SignalingProtocol"]),
+            unitTests("SIPBridgeLogic", ["Pacing", "SignalingProtocol", "TestKit"]),
             unitTests("SIPBridgeServer", ["SIPBridgeLogic", "PostgresStore", "SignalingProtocol", "TestKit"]),
             unitTests(
                 "SignalingClient",

@@ -1,6 +1,7 @@
 import ClusterBus
 import GatewayLogic
 import NIOCore
+import Pacing
 import RedisClient
 import SignalingProtocol
 import SignalingWire

@@ -1,3 +1,5 @@
+package import Pacing
+
 /// A circuit breaker: after several questions in a row did not reach an app's server, none is asked for a while, so
 /// that a dead server costs its users no deadline each. It also bounds how many questions are under way.
 ///

@@ -1,3 +1,4 @@
+package import Pacing
 package import SignalingProtocol
 
 /// What one client connection does with media: whether it was opened for it without a session, its participants, its

@@ -1,3 +1,4 @@
+package import Pacing
 package import SignalingProtocol
 package import SignalingWire
 

@@ -1,4 +1,5 @@
 internal import DequeModule
+package import Pacing
 package import SignalingProtocol
 
 /// The sessions that lost their connections at this gateway a short time ago. No gateway holds them, so that only this

@@ -1,5 +1,6 @@
 internal import GatewayLogic
 internal import NIOCore
+internal import Pacing
 internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire

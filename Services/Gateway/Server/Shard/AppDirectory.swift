@@ -1,5 +1,6 @@
 internal import ClusterBus
 internal import GatewayLogic
+internal import Pacing
 internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol

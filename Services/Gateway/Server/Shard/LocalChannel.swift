@@ -1,6 +1,7 @@
 internal import ClusterState
 internal import GatewayLogic
 internal import NIOCore
+internal import Pacing
 internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol

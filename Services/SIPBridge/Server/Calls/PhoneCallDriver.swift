@@ -1,5 +1,6 @@
 internal import ClusterState
 internal import Logging
+internal import Pacing
 internal import PostgresStore
 internal import SIPBridgeLogic
 internal import ServiceMetrics

@@ -1,6 +1,8 @@
+import Pacing
 import SignalingProtocol
 import SignalingTokens
 import SignalingWire
+import TestKit
 import Testing
 
 @testable import GatewayLogic

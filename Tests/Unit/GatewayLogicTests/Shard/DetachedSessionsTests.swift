@@ -1,4 +1,6 @@
+import Pacing
 import SignalingProtocol
+import TestKit
 import Testing
 
 @testable import GatewayLogic

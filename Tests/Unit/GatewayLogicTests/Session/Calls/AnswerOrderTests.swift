@@ -1,3 +1,4 @@
+import Pacing
 import SignalingProtocol
 import SignalingWire
 import Testing

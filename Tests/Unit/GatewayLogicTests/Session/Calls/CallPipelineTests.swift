@@ -1,5 +1,6 @@
 import SignalingProtocol
 import SignalingWire
+import TestKit
 import Testing
 
 @testable import GatewayLogic

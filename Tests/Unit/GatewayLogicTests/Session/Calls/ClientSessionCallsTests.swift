@@ -1,5 +1,7 @@
+import Pacing
 import SignalingProtocol
 import SignalingWire
+import TestKit
 import Testing
 
 @testable import GatewayLogic

@@ -1,5 +1,6 @@
 import SignalingProtocol
 import SignalingTokens
+import TestKit
 import Testing
 
 @testable import GatewayLogic
