@@ -195,7 +195,8 @@ let package = Package(
         .target(
             name: "RedisClient",
             dependencies: [
-                "CHiredis", "ClusterState", "ServiceMetrics", "SignalingProtocol", nioCore, nioPosix, nioSSL, logging,
+                "CHiredis", "ClusterState", "Pacing", "ServiceMetrics", "SignalingProtocol", nioCore, nioPosix, nioSSL,
+                logging,
                 lifecycle, deques,
             ],
             path: "Shared/RedisClient", swiftSettings: plain + fuzzedInPart),
@@ -203,8 +204,9 @@ let package = Package(
         .target(
             name: "ClusterBus",
             dependencies: [
-                "ClusterState", "RedisClient", "ServiceMetrics", "SignalingProtocol", "SignalingWire", nioCore, logging,
-                lifecycle, deques,
+                "ClusterState", "Pacing", "RedisClient", "ServiceMetrics", "SignalingProtocol", "SignalingWire",
+                nioCore,
+                logging, lifecycle, deques,
             ],
             path: "Shared/ClusterBus", swiftSettings: plain + fuzzedInPart),
         .target(
@@ -326,7 +328,10 @@ let package = Package(
             server: ["ClusterBus", "RedisClient", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
         + service(
             "Invitation", logic: ["ClusterState", "SignalingWire"],
-            server: ["ClusterBus", "RedisClient", "PostgresStore", "MessageStore", "ClusterService", nioCore, deques],
+            server: [
+                "ClusterBus", "RedisClient", "Pacing", "PostgresStore", "MessageStore", "ClusterService", nioCore,
+                deques,
+            ],
             serverSettings: plain + fuzzedInPart)
         + service(
             "SIPBridge", logic: ["Pacing", "SignalingTokens"],
@@ -337,7 +342,7 @@ let package = Package(
             ])
         + service(
             "Webhooks",
-            server: ["ClusterBus", "RedisClient", "PostgresStore", "ClusterService", "WebhookClient"])
+            server: ["ClusterBus", "RedisClient", "Pacing", "PostgresStore", "ClusterService", "WebhookClient"])
         + service(
             "Media",
             server: ["CMedia", "CMediaNode", "ClusterBus", "RedisClient", "ClusterService", "SignalingTokens", deques])
@@ -386,7 +391,7 @@ let package = Package(
             unitTests("PresenceLogic", ["SignalingProtocol"]),
             unitTests("ChannelStateLogic", ["SignalingProtocol"]),
             unitTests("InvitationLogic", ["ClusterState", "SignalingProtocol"]),
-            unitTests("WebhooksLogic", ["SignalingProtocol"]),
+            unitTests("WebhooksLogic", ["Pacing", "SignalingProtocol"]),
             unitTests("CMedia"),
             // A DTLS client and a participant over UDP, in C, for the tests of CMediaNode.
             .target(

@@ -1,6 +1,7 @@
 internal import ClusterState
 package import Logging
 internal import NIOCore
+internal import Pacing
 package import RedisClient
 import ServiceLifecycle
 internal import ServiceMetrics
