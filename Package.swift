@@ -218,7 +218,9 @@ let package = Package(
             path: "Shared/MessageStore", swiftSettings: plain),
         .target(
             name: "PostgresStore",
-            dependencies: ["CPostgres", "ServiceMetrics", "SignalingProtocol", "SignalingWire", logging, deques],
+            dependencies: [
+                "CPostgres", "Pacing", "ServiceMetrics", "SignalingProtocol", "SignalingWire", logging, deques,
+            ],
             path: "Shared/PostgresStore", resources: [.embedInCode("Migrations")], swiftSettings: plain),
         .target(
             name: "ServiceKit",

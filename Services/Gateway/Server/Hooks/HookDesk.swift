@@ -120,7 +120,7 @@ final class HookDesk {
             let wasOpen = hook.breaker.isOpen
             // A server that had less than its deadline is not to blame.
             let isExcused = rest < deadline && !isProbe && answer == .failure(.timeout)
-            let outcome: HookBreaker.Outcome = Self.isAlive(result) ? .reached : isExcused ? .unknown : .failed
+            let outcome: Breaker.Outcome = Self.isAlive(result) ? .reached : isExcused ? .unknown : .failed
             hook.breaker.answered(outcome, isProbe: isProbe, now: .now)
             if wasOpen != hook.breaker.isOpen { tell(question.app, answer, isOpen: hook.breaker.isOpen) }
             callback(HookVerdict(answer, at: point, failsOpen: settings.failsOpen))
