@@ -95,7 +95,7 @@ let benchmarks: [Target] = [
         dependencies: [
             "Allocations", "BusProtocol", "ClusterState", "SignalingProtocol", "SignalingWire", "WebSocketWire",
             "RedisClient",
-            "GatewayLogic",
+            "GatewayLogic", "Pacing",
             nioCore,
         ],
         path: "Benchmarks/Micro", swiftSettings: strict),
@@ -112,7 +112,7 @@ let fuzzing: [Target] =
                 name: "Fuzz",
                 dependencies: [
                     "BusProtocol", "CFuzz", "CMedia", "CMediaNode", "CMediaPeer", "CRe", "ClusterState", "MediaClient",
-                    "MediaEngineLogic", "MediaLogic",
+                    "MediaEngineLogic", "MediaLogic", "Pacing",
                     "SignalingProtocol", "SignalingTokens", "SignalingWire",
                     "WebSocketWire",
                     "SignalingClient", "ClusterBus", "RedisClient", "ServiceKit", "InvitationLogic", "InvitationServer",
@@ -194,12 +194,15 @@ let package = Package(
         .target(
             name: "ClusterState", dependencies: ["SignalingProtocol", "SignalingTokens"], path: "Shared/ClusterState",
             resources: [.embedInCode("Functions")], swiftSettings: strict),
+        // Clocks, rates and pauses, without I/O.
+        .target(name: "Pacing", path: "Shared/Pacing", swiftSettings: strict),
         .target(name: "ServiceMetrics", path: "Shared/ServiceMetrics", swiftSettings: plain),
         // Redis as a client uses it; the contents and the bus of our cluster are further up.
         .target(
             name: "RedisClient",
             dependencies: [
-                "CHiredis", "ClusterState", "ServiceMetrics", "SignalingProtocol", nioCore, nioPosix, nioSSL, logging,
+                "CHiredis", "ClusterState", "Pacing", "ServiceMetrics", "SignalingProtocol", nioCore, nioPosix, nioSSL,
+                logging,
                 lifecycle, deques,
             ],
             path: "Shared/RedisClient", swiftSettings: plain + fuzzedInPart),
@@ -207,7 +210,8 @@ let package = Package(
         .target(
             name: "ClusterBus",
             dependencies: [
-                "BusProtocol", "ClusterState", "RedisClient", "ServiceMetrics", "SignalingProtocol", nioCore, logging,
+                "BusProtocol", "ClusterState", "Pacing", "RedisClient", "ServiceMetrics", "SignalingProtocol", nioCore,
+                logging,
                 lifecycle, deques,
             ],
             path: "Shared/ClusterBus", swiftSettings: plain + fuzzedInPart),
@@ -221,7 +225,8 @@ let package = Package(
         .target(
             name: "PostgresStore",
             dependencies: [
-                "BusProtocol", "CPostgres", "ServiceMetrics", "SignalingProtocol", "SignalingWire", logging, deques,
+                "BusProtocol", "CPostgres", "Pacing", "ServiceMetrics", "SignalingProtocol", "SignalingWire", logging,
+                deques,
             ],
             path: "Shared/PostgresStore", resources: [.embedInCode("Migrations")], swiftSettings: plain),
         .target(
@@ -288,16 +293,16 @@ let package = Package(
         .target(
             name: "TestKit",
             dependencies: [
-                "ClusterBus", "ClusterState", "RedisClient", "PostgresStore", "SignalingProtocol", nioCore, nioPosix,
-                logging,
+                "ClusterBus", "ClusterState", "Pacing", "RedisClient", "PostgresStore", "SignalingProtocol", nioCore,
+                nioPosix, logging,
             ],
             path: "Tests/TestKit", swiftSettings: strict),
     ]
         + service(
-            "Gateway", logic: ["ClusterState", "SignalingTokens", "SignalingWire", deques],
+            "Gateway", logic: ["ClusterState", "Pacing", "SignalingTokens", "SignalingWire", deques],
             server: [
                 "GatewayAPIServer", "WebSocketWire", "WebhookClient", "ClusterBus", "RedisClient", "MessageStore",
-                nioCore, nioPosix,
+                "Pacing", nioCore, nioPosix,
                 nioHTTP1, nioSSL, deques,
             ],
             main: [lifecycle])
@@ -309,13 +314,13 @@ let package = Package(
                 swiftSettings: strict),
             .target(
                 name: "GatewayAPILogic",
-                dependencies: ["BusProtocol", "SignalingProtocol", "SignalingTokens", "SignalingWire"],
+                dependencies: ["BusProtocol", "Pacing", "SignalingProtocol", "SignalingTokens", "SignalingWire"],
                 path: "Services/Gateway/API/Logic", swiftSettings: strict),
             .target(
                 name: "GatewayAPIServer",
                 dependencies: [
                     "GatewayAPILogic", "GatewayPages", "BusProtocol", "ClusterState", "ClusterBus", "RedisClient",
-                    "MessageStore",
+                    "MessageStore", "Pacing",
                     "ServiceKit",
                     "SignalingProtocol", "ServiceMetrics", "SignalingTokens", "SignalingWire", hummingbird,
                     hummingbirdCore, httpTypes, nioHTTPTypes, deques,
@@ -332,17 +337,21 @@ let package = Package(
             server: ["ClusterBus", "RedisClient", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
         + service(
             "Invitation", logic: ["ClusterState", "SignalingWire"],
-            server: ["ClusterBus", "RedisClient", "PostgresStore", "MessageStore", "ClusterService", nioCore, deques],
+            server: [
+                "ClusterBus", "RedisClient", "Pacing", "PostgresStore", "MessageStore", "ClusterService", nioCore,
+                deques,
+            ],
             serverSettings: plain + fuzzedInPart)
         + service(
-            "SIPBridge", logic: ["SignalingTokens"],
+            "SIPBridge", logic: ["Pacing", "SignalingTokens"],
             server: [
-                "CRe", "ClusterBus", "RedisClient", "PostgresStore", "MessageStore", "ClusterService", nioCore,
+                "CRe", "ClusterBus", "RedisClient", "Pacing", "PostgresStore", "MessageStore", "ClusterService",
+                nioCore,
                 nioPosix,
             ])
         + service(
             "Webhooks",
-            server: ["ClusterBus", "RedisClient", "PostgresStore", "ClusterService", "WebhookClient"])
+            server: ["ClusterBus", "RedisClient", "Pacing", "PostgresStore", "ClusterService", "WebhookClient"])
         + service(
             "Media",
             server: ["CMedia", "CMediaNode", "ClusterBus", "RedisClient", "ClusterService", "SignalingTokens", deques])
@@ -371,16 +380,21 @@ let package = Package(
                 [
                     "ServiceMetrics", "SignalingProtocol", nioCore, nioEmbedded, nioPosix, nioHTTP1, logging, lifecycle,
                 ]),
+            unitTests("Pacing", ["TestKit"]),
             unitTests("ServiceMetrics"),
-            unitTests("GatewayAPILogic", ["BusProtocol", "SignalingProtocol", "SignalingWire"]),
+            unitTests(
+                "GatewayAPILogic", ["BusProtocol", "Pacing", "SignalingProtocol", "SignalingWire", "TestKit"]),
             unitTests("GatewayAPIServer", ["GatewayAPILogic", "TestKit"]),
             unitTests(
                 "GatewayLogic",
-                ["BusProtocol", "ClusterState", "SignalingProtocol", "SignalingTokens", "SignalingWire"]),
+                [
+                    "BusProtocol", "ClusterState", "Pacing", "SignalingProtocol", "SignalingTokens", "SignalingWire",
+                    "TestKit",
+                ]),
             unitTests(
                 "GatewayServer",
                 [
-                    "BusProtocol", "ClusterState", "GatewayLogic", "ClusterBus", "RedisClient", "ServiceKit",
+                    "BusProtocol", "ClusterState", "GatewayLogic", "ClusterBus", "Pacing", "RedisClient", "ServiceKit",
                     "ServiceMetrics",
                     "SignalingProtocol",
                     "SignalingWire", "TestKit", "WebSocketWire",
@@ -390,7 +404,7 @@ let package = Package(
             unitTests("PresenceLogic", ["SignalingProtocol"]),
             unitTests("ChannelStateLogic", ["SignalingProtocol"]),
             unitTests("InvitationLogic", ["BusProtocol", "ClusterState", "SignalingProtocol"]),
-            unitTests("WebhooksLogic", ["SignalingProtocol"]),
+            unitTests("WebhooksLogic", ["Pacing", "SignalingProtocol"]),
             unitTests("CMedia"),
             // A DTLS client and a participant over UDP, in C, for the tests of CMediaNode.
             .target(
@@ -415,7 +429,7 @@ let package = Package(
                     logging,
                 ]),
             unitTests("WebhookClient", ["BusProtocol", "SignalingProtocol", nioCore, nioEmbedded, nioPosix]),
-            unitTests("SIPBridgeLogic", ["BusProtocol", "SignalingProtocol"]),
+            unitTests("SIPBridgeLogic", ["BusProtocol", "Pacing", "SignalingProtocol", "TestKit"]),
             unitTests(
                 "SIPBridgeServer", ["BusProtocol", "SIPBridgeLogic", "PostgresStore", "SignalingProtocol", "TestKit"]),
             unitTests(

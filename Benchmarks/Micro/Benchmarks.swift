@@ -2,6 +2,7 @@ import BusProtocol
 import ClusterState
 import GatewayLogic
 import NIOCore
+import Pacing
 import RedisClient
 import SignalingProtocol
 import SignalingWire

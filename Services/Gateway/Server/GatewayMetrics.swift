@@ -1,5 +1,6 @@
 internal import GatewayLogic
 internal import MessageStore
+internal import Pacing
 internal import ServiceMetrics
 internal import SignalingProtocol
 

@@ -5,6 +5,7 @@ package import Logging
 internal import MessageStore
 internal import NIOCore
 internal import NIOPosix
+internal import Pacing
 internal import RedisClient
 package import ServiceKit
 import ServiceLifecycle

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Logging
+internal import Pacing
 internal import PostgresStore
 internal import ServiceKit
 internal import ServiceLifecycle
@@ -153,7 +154,8 @@ final class WebhookCourier: Service {
     }
 
     private func failed(_ webhook: Webhook, _ failures: Int64, _ failure: WebhookFailure) async throws {
-        let pause = configuration.retries.pause(after: failures, draw: .random(in: 0..<1))
+        let pause = configuration.retries.delay(
+            attempt: Int(clamping: failures) - 1, fromHalfBy: .random(in: 0...1))
         WebhooksMetrics.shared.failures.increment(failure.cause)
         try await queue.failed(webhook, failure.text, pause: pause, lease: lease)
         let dead = try await expire(webhook.app, failure)

@@ -1,13 +1,13 @@
+internal import Pacing
 internal import PostgresStore
 package import ServiceKit
-internal import WebhooksLogic
 
 /// The settings of a webhooks process.
 package struct WebhooksConfiguration: Sendable {
     /// How long a request may take, from the look-up of the name to the answer; default 10 s.
     package var timeout = Duration.seconds(10)
     /// The pauses after failed requests; by default 1 s at first, 5 min at most.
-    var retries = RetrySchedule(first: .seconds(1), longest: .seconds(300))
+    var retries = BackOff(base: .seconds(1), ceiling: .seconds(300))
     /// How long events are tried to be delivered; default a day.
     package var patience = Duration.seconds(86_400)
     /// How long events wait for earlier ones that a service may still report; default 1 s.
@@ -33,11 +33,11 @@ package struct WebhooksConfiguration: Sendable {
         timeout = reader.duration(
             "WEBHOOKS_TIMEOUT", default: timeout, in: .milliseconds(100) ... .seconds(60), "how long a request may take"
         )
-        retries.first = reader.duration(
-            "WEBHOOKS_RETRY_FIRST", default: retries.first, in: .milliseconds(10) ... .seconds(3600),
+        retries.base = reader.duration(
+            "WEBHOOKS_RETRY_FIRST", default: retries.base, in: .milliseconds(10) ... .seconds(3600),
             "pause after the first failure; it doubles with each")
-        retries.longest = reader.duration(
-            "WEBHOOKS_RETRY_LONGEST", default: retries.longest, in: .milliseconds(10) ... .seconds(86_400),
+        retries.ceiling = reader.duration(
+            "WEBHOOKS_RETRY_LONGEST", default: retries.ceiling, in: .milliseconds(10) ... .seconds(86_400),
             "longest pause between two requests")
         patience = reader.duration(
             "WEBHOOKS_RETRY_FOR", default: patience, in: .seconds(1) ... .seconds(30 * 86_400),

@@ -2,6 +2,7 @@ package import BusProtocol
 package import ClusterState
 package import Logging
 internal import NIOCore
+internal import Pacing
 package import RedisClient
 import ServiceLifecycle
 internal import ServiceMetrics

@@ -1,17 +1,8 @@
-/// A circuit breaker: while PostgreSQL does not answer, queries fail at once instead of each waiting for its timeout.
-///
-/// closed -> open (a query timed out, or no connection could be made) -> probing -> closed, or open again. Unless it is
-/// closed, only probes are sent.
-package struct PostgresBreaker: Sendable {
-    private enum State {
-        /// Queries are sent. Goes to `open`.
-        case closed
-        /// Queries are refused; the next probe is scheduled. Goes to `probing`.
-        case open(failures: Int, PostgresError)
-        /// A probe is running. Goes to `closed`, `open`.
-        case probing(failures: Int, PostgresError)
-    }
+internal import Pacing
 
+/// A circuit breaker: while PostgreSQL does not answer, queries fail at once instead of each waiting for its timeout.
+/// It opens when a query has timed out, or no connection could be made; the pool sends the probes.
+package struct PostgresBreaker: Sendable {
     /// What the pool must do next.
     package enum Action: Equatable, Sendable {
         /// Wait this long, call ``probes()``, send a probe and report its result to ``probed(_:)``.
@@ -24,46 +15,38 @@ package struct PostgresBreaker: Sendable {
 
     /// The pause after the first failed probe; it doubles with each further failure.
     package static let firstPause = Duration.milliseconds(50)
-    private let longestPause: Duration
-    private var state = State.closed
+    private let pauses: BackOff
+    private var breaker = Breaker(failuresBound: 1)
+    /// Why the breaker is open: the last failure; nil while it is closed.
+    private var cause: PostgresError?
 
     /// Creates a closed breaker.
     /// - Parameter longestPause: the longest pause between two probes.
-    package init(longestPause: Duration) { self.longestPause = longestPause }
+    package init(longestPause: Duration) { pauses = BackOff(base: Self.firstPause, ceiling: longestPause) }
 
     /// The error with which to refuse a query; nil when queries may be sent.
     package var refusal: PostgresError? {
-        switch state {
-        case .closed: nil
         // At its start a process refuses a standby, but waits for a server that does not answer.
-        case .open(_, let cause), .probing(_, let cause):
-            cause.kind == .standby
-                ? cause
-                : PostgresError(.closed, "PostgreSQL does not answer; queries fail until it does (\(cause.message))")
-        }
+        guard let cause, cause.kind != .standby else { return cause }
+        return PostgresError(.closed, "PostgreSQL does not answer; queries fail until it does (\(cause.message))")
     }
 
     /// Reports that a query timed out, or that no connection could be made for it.
     package mutating func failed(_ error: PostgresError) -> Action {
         // Queries sent before the breaker opened may still fail; only the first failure counts.
-        guard case .closed = state else { return .none }
-        state = .open(failures: 0, error)
+        guard breaker.tried(.failed) else { return .none }
+        cause = error
         return .probe(after: .zero)
     }
 
     /// Reports that a probe is about to be sent.
-    package mutating func probes() {
-        if case .open(let failures, let cause) = state { state = .probing(failures: failures, cause) }
-    }
+    package mutating func probes() { _ = breaker.probe() }
 
     /// Reports a probe's result; nil for success.
     package mutating func probed(_ error: PostgresError?) -> Action {
-        guard case .probing(let failures, _) = state else { return .none }
-        guard let error else {
-            state = .closed
-            return .resume
-        }
-        state = .open(failures: failures + 1, error)
-        return .probe(after: min(Self.firstPause * (1 << min(failures, 10)), longestPause))
+        guard breaker.isProbing else { return .none }
+        cause = error
+        guard let failedProbes = breaker.probed(error == nil ? .reached : .failed) else { return .resume }
+        return .probe(after: pauses.bound(attempt: failedProbes - 1))
     }
 }

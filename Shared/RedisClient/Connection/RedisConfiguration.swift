@@ -1,4 +1,5 @@
 package import ClusterState
+package import Pacing
 
 /// The Redis server's address and credentials, with a connection's time and size limits.
 package struct RedisConfiguration: Sendable, Equatable {

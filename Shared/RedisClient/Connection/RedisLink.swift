@@ -3,6 +3,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
+internal import Pacing
 internal import ServiceMetrics
 
 /// Receives a ``RedisLink``'s events, always on the link's event loop.

@@ -1,5 +1,6 @@
 import CFuzz
 import CRe
+import Pacing
 import SIPBridgeLogic
 import SignalingProtocol
 

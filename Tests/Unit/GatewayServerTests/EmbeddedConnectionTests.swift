@@ -1,6 +1,7 @@
 import ClusterBus
 import GatewayLogic
 import NIOCore
+import Pacing
 import SignalingProtocol
 import SignalingWire
 import Synchronization

@@ -1,5 +1,6 @@
 import GatewayLogic
 import NIOCore
+import Pacing
 import Testing
 
 @testable import GatewayServer

@@ -1,6 +1,6 @@
+import BusProtocol
 import NIOCore
 import NIOEmbedded
-import SignalingProtocol
 import Testing
 
 @testable import WebhookClient

@@ -1,3 +1,4 @@
+import Pacing
 import Testing
 import WebhooksLogic
 
@@ -18,10 +19,10 @@ import WebhooksLogic
     }
 
     @Test func afterASuccessThePausesBeginAnew() {
-        let schedule = RetrySchedule(first: .seconds(1), longest: .seconds(300))
+        let schedule = BackOff(base: .seconds(1), ceiling: .seconds(300))
         var turn = WebhookTurn(failures: 10, now: start)
         turn.succeeded()
         turn.failed()
-        #expect(schedule.pause(after: turn.failures, draw: 1) == .seconds(1))
+        #expect(schedule.delay(attempt: Int(turn.failures) - 1, fromHalfBy: 1) == .seconds(1))
     }
 }

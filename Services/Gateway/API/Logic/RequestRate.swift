@@ -1,3 +1,5 @@
+package import Pacing
+
 /// The rate of a key's requests at one gateway process: as many at once as it may make in a second.
 ///
 /// A batch may exceed what is left, and then the next requests wait for longer: a batch that is larger than the rate
@@ -14,52 +16,39 @@ package struct RequestRate: Sendable {
     }
 
     private var limit: Int
-    private var left: Double
-    /// When ``left`` was computed, in seconds of any clock.
-    private var then: Double
+    private var bucket: TokenBucket
 
-    package init(limit: Int, now: Double) {
+    package init(limit: Int) {
         self.limit = limit
-        left = Double(limit)
-        then = now
+        bucket = TokenBucket(perSecond: limit, burst: limit)
     }
 
     /// Sets another limit, effective from now on.
-    package mutating func setLimit(_ limit: Int) { self.limit = limit }
+    package mutating func setLimit(_ limit: Int) {
+        self.limit = limit
+        bucket.change(perSecond: limit, burst: limit, staysFull: false)
+    }
 
     /// Takes a request.
-    /// - Parameter now: in seconds of the clock of the initialiser.
     /// - Returns: false when it must wait.
-    package mutating func take(now: Double) -> Bool {
-        refill(now)
-        guard left >= 1 else { return false }
-        left -= 1
-        return true
-    }
+    package mutating func take(now: LocalTime) -> Bool { bucket.take(now: now) }
 
     /// Takes what a batch costs beyond its first request, which was taken when its head came. Only one batch leaves a
     /// debt: what came meanwhile must wait until that is paid.
     /// - Returns: false when it must wait.
-    package mutating func takeBatch(_ cost: Int, now: Double) -> Bool {
-        refill(now)
-        guard left >= 0 else { return false }
-        left -= Double(cost - 1)
+    package mutating func takeBatch(_ cost: Int, now: LocalTime) -> Bool {
+        guard bucket.thousandths(now: now) >= 0 else { return false }
+        bucket.charge(cost - 1)
         return true
     }
 
     /// Counts what a request costs beyond 1.
-    package mutating func charge(_ cost: Int) { left -= Double(cost) }
+    package mutating func charge(_ cost: Int) { bucket.charge(cost) }
 
     /// What is left.
-    package mutating func state(now: Double) -> State {
-        refill(now)
-        let goal = left >= 1 ? Double(limit) : 1
-        let seconds = max(0, (goal - left) / Double(limit))
-        return State(limit: limit, remaining: max(0, Int(left)), reset: Int(seconds.rounded(.up)))
-    }
-
-    private mutating func refill(_ now: Double) {
-        left = min(Double(limit), left + max(0, now - then) * Double(limit))
-        then = now
+    package mutating func state(now: LocalTime) -> State {
+        let left = bucket.thousandths(now: now), second = limit * 1000
+        let missing = max(0, (left >= 1000 ? second : 1000) - left)
+        return State(limit: limit, remaining: max(0, left / 1000), reset: (missing + second - 1) / second)
     }
 }

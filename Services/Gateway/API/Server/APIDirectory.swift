@@ -1,5 +1,6 @@
 internal import BusProtocol
 internal import GatewayAPILogic
+internal import Pacing
 internal import ServiceKit
 internal import SignalingProtocol
 internal import SignalingTokens
@@ -39,8 +40,9 @@ actor APIDirectory {
     private var askedKeys: [String: Question<APIKey>] = [:]
     private var askedApps: [AppID: Question<AppSettings>] = [:]
     private var rates: [String: RequestRate] = [:]
-    private var questions = RequestRate(limit: APIDirectory.questionsPerSecond, now: 0)
-    private var questionsOfAddresses: [String: RequestRate] = [:]
+    private var questions = TokenBucket(
+        perSecond: APIDirectory.questionsPerSecond, burst: APIDirectory.questionsPerSecond)
+    private var questionsOfAddresses: [String: TokenBucket] = [:]
     private let start = ContinuousClock.now
 
     init(shards: APIShards) { self.shards = shards }
@@ -195,20 +197,22 @@ actor APIDirectory {
         if questionsOfAddresses.count >= Self.bound {
             // An address that has its whole share again need not be known.
             questionsOfAddresses = questionsOfAddresses.filter { entry in
-                var rate = entry.value
-                return rate.state(now: now).remaining < Self.questionsPerSecondOfAddress
+                var bucket = entry.value
+                return !bucket.isFull(now: now)
             }
             guard questionsOfAddresses.count < Self.bound else { return false }
         }
         return questionsOfAddresses[
-            address, default: RequestRate(limit: Self.questionsPerSecondOfAddress, now: now)
+            address,
+            default: TokenBucket(
+                perSecond: Self.questionsPerSecondOfAddress, burst: Self.questionsPerSecondOfAddress)
         ].take(now: now)
     }
 
-    private var now: Double { start.duration(to: .now) / .seconds(1) }
+    private var now: LocalTime { LocalTime(nanoseconds: 0) + LocalTime.Span(start.duration(to: .now)) }
 
     private func withRate<Answer>(of key: APIKey, _ act: (inout RequestRate) -> Answer) -> Answer {
-        var rate = rates[key.id] ?? RequestRate(limit: key.requestsPerSecond, now: now)
+        var rate = rates[key.id] ?? RequestRate(limit: key.requestsPerSecond)
         rate.setLimit(key.requestsPerSecond)
         defer { rates[key.id] = rate }
         return act(&rate)

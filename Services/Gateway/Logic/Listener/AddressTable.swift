@@ -1,3 +1,5 @@
+package import Pacing
+
 /// Counts, for each client address, its open connections, new connections and failed logins, and refuses what exceeds
 /// the bounds. Failed logins are also counted for each /48 network of IPv6, which has 65,536 addresses in this sense.
 package struct AddressTable: Sendable {

@@ -1,3 +1,5 @@
+package import Pacing
+
 /// Lets one log line of a kind through each second and counts the others, so that strangers cannot fill the log.
 package struct LogThrottle: Sendable {
     /// The shortest time between two lines.

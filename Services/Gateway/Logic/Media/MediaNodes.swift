@@ -1,4 +1,5 @@
 internal import ClusterState
+package import Pacing
 package import SignalingProtocol
 
 /// The media nodes that a shard knows to be alive, and which of them a channel is on: the first one of the channel's

@@ -1,4 +1,5 @@
 package import BusProtocol
+package import Pacing
 package import SignalingProtocol
 
 /// What one client connection does with media: whether it was opened for it without a session, its participants, its

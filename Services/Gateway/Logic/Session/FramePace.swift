@@ -1,3 +1,5 @@
+package import Pacing
+
 /// Bounds how many frames a connection may send that nothing else bounds: pings, calls that are refused, and all frames
 /// before the login. Beyond it the connection's frames wait, and it is not read from.
 ///

@@ -1,3 +1,4 @@
+package import Pacing
 package import SignalingProtocol
 
 /// The settings and clocks that all sessions of one shard share. A clock is read only when an event needs it.

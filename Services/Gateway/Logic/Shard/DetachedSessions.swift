@@ -1,5 +1,6 @@
 package import BusProtocol
 internal import DequeModule
+package import Pacing
 package import SignalingProtocol
 
 /// The sessions that lost their connections at this gateway a short time ago. No gateway holds them, so that only this

@@ -1,3 +1,5 @@
+package import Pacing
+
 /// Decides when a channel's members are notified of joins and leaves.
 ///
 /// When thousands of users join at once, notifying every member of each join immediately would take all of the event

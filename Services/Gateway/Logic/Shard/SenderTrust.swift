@@ -1,3 +1,5 @@
+package import Pacing
+
 /// Whether a shard holds its leases, and whether its sessions may send messages without Redis checking them.
 ///
 /// A single Redis checks the sender's session with each message. In a cluster that session is at another master than

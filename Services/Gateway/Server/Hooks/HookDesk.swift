@@ -2,6 +2,7 @@ internal import BusProtocol
 internal import GatewayLogic
 internal import Logging
 internal import NIOCore
+internal import Pacing
 internal import ServiceKit
 internal import ServiceMetrics
 internal import SignalingProtocol
@@ -120,7 +121,7 @@ final class HookDesk {
             let wasOpen = hook.breaker.isOpen
             // A server that had less than its deadline is not to blame.
             let isExcused = rest < deadline && !isProbe && answer == .failure(.timeout)
-            let outcome: HookBreaker.Outcome = Self.isAlive(result) ? .reached : isExcused ? .unknown : .failed
+            let outcome: Breaker.Outcome = Self.isAlive(result) ? .reached : isExcused ? .unknown : .failed
             hook.breaker.answered(outcome, isProbe: isProbe, now: .now)
             if wasOpen != hook.breaker.isOpen { tell(question.app, answer, isOpen: hook.breaker.isOpen) }
             callback(HookVerdict(answer, at: point, failsOpen: settings.failsOpen))

@@ -1,6 +1,7 @@
 internal import BusProtocol
 internal import GatewayLogic
 internal import NIOCore
+internal import Pacing
 internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire

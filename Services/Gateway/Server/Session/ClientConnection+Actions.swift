@@ -2,6 +2,7 @@ internal import BusProtocol
 internal import GatewayLogic
 internal import Logging
 internal import NIOCore
+internal import Pacing
 internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol

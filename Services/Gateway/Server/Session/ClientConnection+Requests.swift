@@ -4,6 +4,7 @@ internal import GatewayLogic
 internal import Logging
 internal import MessageStore
 internal import NIOCore
+internal import Pacing
 internal import ServiceMetrics
 internal import SignalingProtocol
 

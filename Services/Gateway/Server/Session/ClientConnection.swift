@@ -1,6 +1,7 @@
 internal import GatewayLogic
 internal import Logging
 internal import NIOCore
+internal import Pacing
 internal import ServiceMetrics
 internal import SignalingProtocol
 internal import SignalingWire

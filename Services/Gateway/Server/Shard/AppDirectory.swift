@@ -1,6 +1,7 @@
 internal import BusProtocol
 internal import ClusterBus
 internal import GatewayLogic
+internal import Pacing
 internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol

@@ -3,6 +3,7 @@ internal import ClusterBus
 internal import ClusterState
 internal import GatewayLogic
 internal import Logging
+internal import Pacing
 internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol

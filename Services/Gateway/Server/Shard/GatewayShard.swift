@@ -5,6 +5,7 @@ internal import GatewayLogic
 internal import Logging
 internal import MessageStore
 internal import NIOCore
+internal import Pacing
 internal import RedisClient
 internal import SignalingProtocol
 internal import Synchronization

@@ -2,6 +2,7 @@ internal import BusProtocol
 internal import ClusterState
 internal import GatewayLogic
 internal import NIOCore
+internal import Pacing
 internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol

@@ -1,5 +1,6 @@
 internal import GatewayLogic
 internal import NIOCore
+internal import Pacing
 
 extension LocalTime {
     /// The present moment.

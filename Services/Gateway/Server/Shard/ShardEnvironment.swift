@@ -1,4 +1,5 @@
 internal import GatewayLogic
+internal import Pacing
 internal import RedisClient
 internal import ServiceKit
 internal import SignalingProtocol

@@ -6,6 +6,7 @@ internal import InvitationLogic
 internal import Logging
 internal import MessageStore
 internal import NIOCore
+internal import Pacing
 internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
@@ -25,8 +26,8 @@ struct CallDriver: Sendable {
     /// The same when the event may have been committed: its actions must be performed, and Redis keeps them for a
     /// minute.
     private static let completionTime = Duration.seconds(50)
-    /// The pause before the first repetition; doubles each time, up to a second.
-    private static let pause = Duration.milliseconds(50)
+    /// The pauses before repetitions.
+    private static let pauses = BackOff(base: .milliseconds(50), ceiling: .seconds(1))
 
     let records: CallRecordStore
     let messages: MessageStore
@@ -44,20 +45,21 @@ struct CallDriver: Sendable {
     @discardableResult
     func play(_ tag: String, _ command: CommandContext, _ event: Event) async throws(SignalingError) -> CallSnapshot? {
         let start = ContinuousClock.now
-        var pause = Self.pause
+        var failures = 0
         var isBegun = false
         while true {
             do throws(SignalingError) {
                 return try await playOnce(tag, command, event, &isBegun)
             } catch {
                 let end = start + (isBegun ? Self.completionTime : Self.patience)
-                guard error.reason == .unavailable, ContinuousClock.now + pause < end else { throw error }
+                guard error.reason == .unavailable, ContinuousClock.now + Self.pauses.bound(attempt: failures) < end
+                else { throw error }
                 logger.debug(
                     "could not store a call's event; trying again",
                     metadata: ["command": "\(command.id)", "error": "\(error)"])
                 // If the pause is cancelled, the repetition just comes earlier.
-                try? await Task.sleep(for: pause * Double.random(in: 0.5...1))
-                pause = min(pause * 2, .seconds(1))
+                try? await Task.sleep(for: Self.pauses.delay(attempt: failures, fromHalfBy: .random(in: 0...1)))
+                failures += 1
             }
         }
     }

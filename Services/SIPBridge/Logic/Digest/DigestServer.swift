@@ -1,3 +1,4 @@
+package import Pacing
 internal import SignalingProtocol
 internal import SignalingTokens
 

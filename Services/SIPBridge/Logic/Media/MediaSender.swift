@@ -1,3 +1,5 @@
+package import Pacing
+
 /// Decides what a call's RTP stream sends in each 20 ms frame: silence or digits.
 ///
 /// RTP timestamps follow the clock: they advance also during digits, over frames that were skipped because the loop was

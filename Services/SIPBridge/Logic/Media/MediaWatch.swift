@@ -1,3 +1,5 @@
+package import Pacing
+
 /// Detects that a call's RTP stream has stopped, because a peer has vanished; SIP alone would not reveal that.
 package struct MediaWatch: Equatable, Sendable {
     /// How long the first packet may take.

@@ -1,3 +1,5 @@
+package import Pacing
+
 /// Decides which TCP and TLS connections are accepted, so that unknown addresses cannot exhaust the descriptors that
 /// calls need. Unknown addresses may have few connections, per address and in total; trunks have the rest.
 package struct ConnectionBudget<Peer: Hashable & Sendable>: Sendable {

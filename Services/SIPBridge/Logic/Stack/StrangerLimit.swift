@@ -1,3 +1,5 @@
+package import Pacing
+
 /// Stops answering addresses whose requests were refused too often, such as scanners.
 package struct StrangerLimit: Sendable {
     /// How to treat a request that is refused.

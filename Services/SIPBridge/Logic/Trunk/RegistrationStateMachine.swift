@@ -1,3 +1,5 @@
+internal import Pacing
+
 /// Durations of a registration.
 package struct RegistrationTiming: Equatable, Sendable {
     /// The requested lifetime of the binding, in whole seconds.
@@ -175,9 +177,8 @@ package struct RegistrationStateMachine: ~Copyable {
 
     /// The pause doubles with each failure and is shortened by up to a half at random.
     private func nextPause(random: Double) -> Duration {
-        let doubled = timing.firstPause * (1 << min(failures, 16))
-        let pause = min(doubled, timing.longestPause)
-        return pause - pause / 2 * min(max(random, 0), 1)
+        BackOff(base: timing.firstPause, ceiling: timing.longestPause)
+            .delay(attempt: failures, fromHalfBy: 1 - min(max(random, 0), 1))
     }
 
     /// The time until the refresh of a binding with this lifetime: it is due a fifth of the lifetime before the end,

@@ -1,3 +1,4 @@
+internal import Pacing
 internal import SIPBridgeLogic
 
 /// The 20 ms clock of all calls: a single timer, because libre keeps its timers in one sorted list. It runs while there

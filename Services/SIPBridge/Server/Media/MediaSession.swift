@@ -1,4 +1,5 @@
 internal import CRe
+internal import Pacing
 internal import SIPBridgeLogic
 
 /// The media of one call: an RTP stream of silence and digits, and its negotiation.

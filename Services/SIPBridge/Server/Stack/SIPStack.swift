@@ -1,5 +1,6 @@
 internal import CRe
 internal import Glibc
+internal import Pacing
 internal import SIPBridgeLogic
 internal import SignalingProtocol
 

@@ -15,9 +15,9 @@ struct SIPStackConfiguration: Sendable {
     /// The value of User-Agent and Server.
     var software = "Heliograph"
     /// The number of OPTIONS per second that are answered to one address.
-    var optionsPerSecond = 50.0
+    var optionsPerSecond = 50
     /// The number of OPTIONS that are answered to an address at once after a pause.
-    var optionsBurst = 200.0
+    var optionsBurst = 200
     /// The largest number of TCP and TLS connections opened by peers.
     var connectionBound = 4096
 

@@ -1,4 +1,5 @@
 internal import Logging
+internal import Pacing
 internal import SIPBridgeLogic
 internal import ServiceMetrics
 

@@ -1,3 +1,5 @@
+import Pacing
+import TestKit
 import Testing
 
 @testable import GatewayLogic
@@ -6,7 +8,7 @@ import Testing
     private static let second = LocalTime.Span(.seconds(1))
 
     /// Asks and takes the outcome at once.
-    private func play(_ breaker: inout HookBreaker, _ outcome: HookBreaker.Outcome, at now: LocalTime) throws {
+    private func play(_ breaker: inout HookBreaker, _ outcome: Breaker.Outcome, at now: LocalTime) throws {
         let isProbe = try breaker.ask(now: now)
         breaker.answered(outcome, isProbe: isProbe, now: now)
     }
@@ -56,9 +58,9 @@ import Testing
     @Test func aProbeThatTellsNothingKeepsThePause() throws {
         var breaker = HookBreaker(bound: 9)
         for _ in 1...HookBreaker.failuresBound { try play(&breaker, .failed, at: 0) }
-        let due = LocalTime(nanoseconds: 0) + HookBreaker.firstPause
+        let due = LocalTime(nanoseconds: 0) + Self.second
         try play(&breaker, .unknown, at: due)
-        let next = due + HookBreaker.firstPause
+        let next = due + Self.second
         #expect(breaker.refusal(at: LocalTime(nanoseconds: next.nanoseconds - 1)) == .open)
         #expect(try breaker.ask(now: next))
     }
@@ -66,7 +68,7 @@ import Testing
     @Test func afterThePauseOneQuestionProbes() throws {
         var breaker = HookBreaker(bound: 9)
         for _ in 1...HookBreaker.failuresBound { try play(&breaker, .failed, at: 0) }
-        let due = LocalTime(nanoseconds: 0) + HookBreaker.firstPause
+        let due = LocalTime(nanoseconds: 0) + Self.second
         #expect(breaker.refusal(at: LocalTime(nanoseconds: due.nanoseconds - 1)) == .open)
         #expect(try breaker.ask(now: due))
         #expect(breaker.refusal(at: due) == .open)
@@ -78,7 +80,7 @@ import Testing
     @Test func thePauseDoublesUpToItsBound() throws {
         var breaker = HookBreaker(bound: 9)
         for _ in 1...HookBreaker.failuresBound { try play(&breaker, .failed, at: 0) }
-        var now = LocalTime(nanoseconds: 0) + HookBreaker.firstPause
+        var now = LocalTime(nanoseconds: 0) + Self.second
         for seconds in [2, 4, 8, 16, 30, 30] {
             try play(&breaker, .failed, at: now)
             let next = now + LocalTime.Span(.seconds(seconds))
@@ -93,7 +95,7 @@ import Testing
         for _ in 1...HookBreaker.failuresBound { try play(&breaker, .failed, at: 0) }
         breaker.answered(.reached, isProbe: early, now: 0)
         #expect(breaker.isOpen)
-        let due = LocalTime(nanoseconds: 0) + HookBreaker.firstPause
+        let due = LocalTime(nanoseconds: 0) + Self.second
         _ = try breaker.ask(now: due)
         #expect(breaker.underWay == 1)
     }

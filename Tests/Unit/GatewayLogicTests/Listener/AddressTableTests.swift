@@ -1,4 +1,6 @@
 import GatewayLogic
+import Pacing
+import TestKit
 import Testing
 
 @Suite struct AddressTableTests {

@@ -1,4 +1,5 @@
 import GatewayLogic
+import Pacing
 import SignalingProtocol
 import Testing
 

@@ -1,5 +1,6 @@
 import BusProtocol
 import GatewayLogic
+import Pacing
 import SignalingProtocol
 import Testing
 

@@ -1,7 +1,9 @@
 import BusProtocol
+import Pacing
 import SignalingProtocol
 import SignalingTokens
 import SignalingWire
+import TestKit
 import Testing
 
 @testable import GatewayLogic

@@ -1,5 +1,7 @@
 import BusProtocol
+import Pacing
 import SignalingProtocol
+import TestKit
 import Testing
 
 @testable import GatewayLogic

@@ -1,3 +1,5 @@
+import Pacing
+import TestKit
 import Testing
 
 @testable import GatewayLogic

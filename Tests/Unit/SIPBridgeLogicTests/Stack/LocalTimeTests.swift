@@ -1,3 +1,4 @@
+import Pacing
 import SIPBridgeLogic
 import Testing
 
@@ -24,9 +25,4 @@ import Testing
         let now = moment + .milliseconds(passed)
         #expect(Int(now.steps(of: .milliseconds(20), since: moment)) == steps)
     }
-}
-
-/// Moments in tests are written as milliseconds.
-extension LocalTime: ExpressibleByIntegerLiteral {
-    package init(integerLiteral milliseconds: Int64) { self.init(milliseconds: milliseconds) }
 }

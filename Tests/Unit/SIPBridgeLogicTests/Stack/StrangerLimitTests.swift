@@ -1,4 +1,6 @@
+import Pacing
 import SIPBridgeLogic
+import TestKit
 import Testing
 
 @Suite struct StrangerLimitTests {

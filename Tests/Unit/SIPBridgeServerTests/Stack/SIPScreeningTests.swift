@@ -107,7 +107,7 @@ struct SIPScreeningTests {
 
     @Test("An address above its rate is not answered")
     func flood() async throws {
-        let configuration = SIPStackConfiguration(port: 0, optionsPerSecond: 0.001, optionsBurst: 1)
+        let configuration = SIPStackConfiguration(port: 0, optionsPerSecond: 0, optionsBurst: 1)
         try await Self.withStack(configuration) { tested in
             let port = tested.stack.port
             _ = try await Self.exchange({ Self.request("OPTIONS", port: $0, branch: "f1") }, port: port)
@@ -161,7 +161,7 @@ struct SIPScreeningTests {
 
     @Test("No truncated or altered torture message crashes the stack", arguments: TortureMessage.all)
     func mutations(message: TortureMessage) async throws {
-        let configuration = SIPStackConfiguration(port: 0, optionsPerSecond: 1e6, optionsBurst: 1e6)
+        let configuration = SIPStackConfiguration(port: 0, optionsPerSecond: 1_000_000, optionsBurst: 1_000_000)
         try await Self.withStack(configuration) { tested in
             let port = tested.stack.port
             // Long messages consist mostly of repeated bytes, so only some of their bytes are changed.

@@ -1,4 +1,5 @@
 import DequeModule
+package import Pacing
 package import SignalingProtocol
 package import SignalingWire
 

@@ -1,4 +1,5 @@
 internal import BusProtocol
+internal import Pacing
 internal import SignalingProtocol
 internal import SignalingWire
 

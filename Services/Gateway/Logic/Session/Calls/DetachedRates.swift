@@ -1,3 +1,4 @@
+package import Pacing
 package import SignalingProtocol
 
 /// The rates of sessions whose connections have ended, kept until they would be fully refilled anyway.

@@ -1,3 +1,5 @@
+package import Pacing
+
 /// Limits acts per second, counted in windows that start with the first act.
 package struct RateLimit: Equatable, Sendable {
     private static let window = LocalTime.Span(.seconds(1))

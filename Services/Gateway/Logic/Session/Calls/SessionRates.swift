@@ -1,4 +1,5 @@
 package import BusProtocol
+package import Pacing
 package import SignalingProtocol
 package import SignalingWire
 

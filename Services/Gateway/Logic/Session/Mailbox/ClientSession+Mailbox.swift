@@ -1,3 +1,4 @@
+internal import Pacing
 internal import SignalingProtocol
 internal import SignalingWire
 

@@ -1,4 +1,5 @@
 import BusProtocol
+import Pacing
 import SignalingProtocol
 import Testing
 

@@ -1,6 +1,7 @@
 import BusProtocol
 import SignalingProtocol
 import SignalingWire
+import TestKit
 import Testing
 
 @testable import GatewayLogic

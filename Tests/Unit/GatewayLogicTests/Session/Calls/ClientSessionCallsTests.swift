@@ -1,6 +1,8 @@
 import BusProtocol
+import Pacing
 import SignalingProtocol
 import SignalingWire
+import TestKit
 import Testing
 
 @testable import GatewayLogic

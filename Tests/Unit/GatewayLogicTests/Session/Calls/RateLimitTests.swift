@@ -1,4 +1,5 @@
 import GatewayLogic
+import TestKit
 import Testing
 
 @Suite struct RateLimitTests {

@@ -1,4 +1,5 @@
-import GatewayLogic
+import Pacing
+import TestKit
 import Testing
 
 @Suite struct TokenBucketTests {
@@ -60,5 +61,23 @@ import Testing
         var bucket = TokenBucket(perSecond: 1, burst: 2)
         #expect(bucket.take(now: 2000) == true)
         #expect(bucket.take(now: 0) == true)
+    }
+
+    @Test func aDebtIsPaidByTheWholeTimeThatHasPassed() {
+        var bucket = TokenBucket(perSecond: 1, burst: 1)
+        bucket.charge(1000)
+        let owed = bucket.thousandths(now: 0)
+        #expect(owed == -999_000)
+        #expect(bucket.take(now: 999_999) == false)
+        #expect(bucket.take(now: 1_000_000) == true)
+    }
+
+    @Test func aHigherLimitMayGiveAFullBucketNothing() {
+        var bucket = TokenBucket(perSecond: 2, burst: 2)
+        let wasFull = bucket.isFull(now: 0)
+        bucket.change(perSecond: 5, burst: 5, staysFull: false)
+        let isFull = bucket.isFull(now: 0)
+        #expect(wasFull && !isFull)
+        #expect(taken(&bucket, at: 0) == 2)
     }
 }

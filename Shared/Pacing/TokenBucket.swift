@@ -19,9 +19,10 @@ package struct TokenBucket: Equatable, Sendable {
         self.tokens = min(tokens ?? most, most) * 1000
     }
 
-    /// Sets new limits; a full bucket stays full.
-    package mutating func change(perSecond: Int, burst: Int) {
-        let wasFull = tokens == full
+    /// Sets new limits.
+    /// - Parameter staysFull: whether a full bucket has all tokens of the new capacity; otherwise nothing is gained.
+    package mutating func change(perSecond: Int, burst: Int, staysFull: Bool = true) {
+        let wasFull = staysFull && tokens == full
         self.perSecond = Int32(clamping: perSecond)
         self.burst = Int32(clamping: max(burst, perSecond))
         tokens = wasFull ? full : min(tokens, full)
@@ -54,11 +55,25 @@ package struct TokenBucket: Equatable, Sendable {
         return tokens >= 1000
     }
 
+    /// Whether no token is missing.
+    package mutating func isFull(now: LocalTime) -> Bool {
+        fill(now)
+        return tokens == full
+    }
+
+    /// What the bucket has, in thousandths of a token; negative when tokens were taken in advance.
+    package mutating func thousandths(now: LocalTime) -> Int {
+        fill(now)
+        return tokens
+    }
+
     private mutating func fill(_ time: LocalTime) {
         let now = time.milliseconds
-        // Caps the elapsed time at more than a full refill takes, so that the product below cannot overflow.
-        let milliseconds = filledAt == .min ? 0 : min(max(0, now - filledAt), Int64(burst) * 2000)
-        tokens = min(full, tokens + Int(milliseconds) * Int(perSecond))
+        let milliseconds = filledAt == .min ? 0 : max(0, now - filledAt)
+        // What does not fit into the product fills every bucket, whatever it owes.
+        let (gain, isHuge) = Int(milliseconds).multipliedReportingOverflow(by: Int(perSecond))
+        let (sum, isOver) = tokens.addingReportingOverflow(gain)
+        tokens = isHuge || isOver ? full : min(full, sum)
         filledAt = now
     }
 

@@ -1,5 +1,5 @@
-/// Exponential back-off with full jitter: each pause is random, up to a bound that doubles with each failure. So the
-/// clients that lost a server together do not reconnect to it together.
+/// Exponential back-off with jitter: each pause is random, up to a bound that doubles with each failure. So the clients
+/// that lost a server together do not reconnect to it together.
 package struct BackOff: Sendable, Equatable {
     /// The bound of the first pause; default 50 ms.
     package var base: Duration
@@ -20,5 +20,11 @@ package struct BackOff: Sendable, Equatable {
     /// A random pause from zero to ``bound(attempt:)``.
     package func delay(attempt: Int, using generator: inout some RandomNumberGenerator) -> Duration {
         bound(attempt: attempt) * Double.random(in: 0...1, using: &generator)
+    }
+
+    /// A pause of at least a half of ``bound(attempt:)``, for those who must not come again at once.
+    /// - Parameter draw: a random number from 0, for a half, to 1, for all of it.
+    package func delay(attempt: Int, fromHalfBy draw: Double) -> Duration {
+        bound(attempt: attempt) * (0.5 + draw / 2)
     }
 }

@@ -1,6 +1,5 @@
+import Pacing
 import Testing
-
-@testable import RedisClient
 
 @Suite struct BackOffTests {
     @Test func boundDoublesUpToTheCeiling() {
@@ -20,5 +19,23 @@ import Testing
         #expect(delays.allSatisfy { $0 >= .zero && $0 <= .milliseconds(400) })
         #expect(delays.contains { $0 < .milliseconds(100) })
         #expect(delays.contains { $0 > .milliseconds(300) })
+    }
+
+    @Test func theBoundOfLongPausesDoublesToo() {
+        let backOff = BackOff(base: .seconds(1), ceiling: .seconds(300))
+        let pauses = (0...10).map { backOff.delay(attempt: $0, fromHalfBy: 1) }
+        #expect(pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300].map { .seconds($0) })
+        #expect(backOff.delay(attempt: .max, fromHalfBy: 1) == .seconds(300))
+    }
+
+    @Test func jitterTakesUpToHalf() {
+        let backOff = BackOff(base: .seconds(1), ceiling: .seconds(300))
+        #expect(backOff.delay(attempt: 2, fromHalfBy: 0) == .seconds(2))
+        #expect(backOff.delay(attempt: 2, fromHalfBy: 0.5) == .seconds(3))
+    }
+
+    @Test func aBaseAboveTheCeilingIsCut() {
+        let backOff = BackOff(base: .seconds(9), ceiling: .seconds(5))
+        #expect(backOff.delay(attempt: 0, fromHalfBy: 1) == .seconds(5))
     }
 }

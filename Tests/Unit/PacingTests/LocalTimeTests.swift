@@ -1,6 +1,5 @@
+import Pacing
 import Testing
-
-@testable import GatewayLogic
 
 @Suite struct LocalTimeTests {
     private let moment = LocalTime(nanoseconds: 1_700_000_000)
@@ -31,11 +30,4 @@ import Testing
         #expect(LocalTime(nanoseconds: 0) - .distantPast > decades)
         #expect(moment + decades - .distantPast > decades)
     }
-}
-
-/// Moments in tests are written as milliseconds.
-extension LocalTime: ExpressibleByIntegerLiteral {
-    package init(integerLiteral milliseconds: Int64) { self.init(milliseconds: milliseconds) }
-
-    init(milliseconds: Int64) { self.init(nanoseconds: milliseconds * 1_000_000) }
 }
