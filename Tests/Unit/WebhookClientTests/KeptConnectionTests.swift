@@ -27,7 +27,7 @@ import WebhookClient
         var statuses: [Int] = []
         for _ in 0..<count {
             let result = await transport.post(
-                .init("{}", signature: "t=1,v1=0"), to: .init(url, allowed: .loopback), within: .seconds(10),
+                .init("{}", signature: "t=1,v1=0"), to: .init(url, allowed: .loopback), within: .seconds(60),
                 answerBytes: 10)
             statuses.append(try result.get().status)
         }
