@@ -1,13 +1,12 @@
-/// Converts whole numbers to and from decimal text in bytes, without a `String` in between. Inlinable, because the
-/// bus's encodings are another module.
+/// Converts whole numbers to and from decimal text in bytes, without a `String` in between.
 package enum DecimalText {
-    @inlinable package static func append(_ number: Int64, to bytes: inout [UInt8]) {
+    package static func append(_ number: Int64, to bytes: inout [UInt8]) {
         if number < 0 { bytes.append(UInt8(ascii: "-")) }
         appendDigits(of: number.magnitude, to: &bytes)
     }
 
     /// The length of the number's text in bytes.
-    @inlinable package static func count(_ number: Int64) -> Int {
+    package static func count(_ number: Int64) -> Int {
         var count = number < 0 ? 2 : 1
         var rest = number.magnitude
         while rest > 9 {
@@ -17,14 +16,16 @@ package enum DecimalText {
         return count
     }
 
-    @usableFromInline static func appendDigits(of number: UInt64, to bytes: inout [UInt8]) {
+    private static func appendDigits(of number: UInt64, to bytes: inout [UInt8]) {
         let (rest, digit) = number.quotientAndRemainder(dividingBy: 10)
         if rest > 0 { appendDigits(of: rest, to: &bytes) }
         bytes.append(UInt8(ascii: "0") + UInt8(digit))
     }
 
     /// The number that the bytes spell: an optional minus sign and 1...19 digits, nothing else; nil otherwise.
-    @inlinable package static func parse(_ bytes: some Collection<UInt8>) -> Int64? {
+    ///
+    /// Not for any collection: such a function would not be specialized for callers in other modules.
+    package static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
         var number: Int64 = 0
         var digits = 0
         var isNegative = false
@@ -45,4 +46,7 @@ package enum DecimalText {
         if isNegative { return number }
         return number == .min ? nil : -number
     }
+
+    /// The number that the bytes spell, as above.
+    package static func parse(_ bytes: ArraySlice<UInt8>) -> Int64? { bytes.withUnsafeBufferPointer { parse($0) } }
 }
