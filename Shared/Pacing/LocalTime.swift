@@ -2,13 +2,12 @@
 ///
 /// A type of its own, so that it can be compared neither with Redis' time nor with a number. `ContinuousClock.Instant`
 /// would count in 128 bits, which costs more than is good for what happens with every frame, and `NIODeadline` would
-/// bring NIO into the logic. What a gateway does with every frame is inlinable: other modules would call it otherwise.
+/// bring NIO into the logic.
 package struct LocalTime: Sendable, Hashable, Comparable {
     /// Nanoseconds since a point in time that the clock chose; never negative for a moment that the clock told.
     package let nanoseconds: Int64
 
     /// Makes a moment from what the clock told.
-    @inlinable
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// Makes a moment from milliseconds of the clock.
@@ -20,17 +19,14 @@ package struct LocalTime: Sendable, Hashable, Comparable {
     /// Whole milliseconds of the clock.
     package var milliseconds: Int64 { nanoseconds / 1_000_000 }
 
-    @inlinable
     package static func < (left: LocalTime, right: LocalTime) -> Bool { left.nanoseconds < right.nanoseconds }
 
     /// A later moment.
-    @inlinable
     package static func + (time: LocalTime, span: Span) -> LocalTime {
         LocalTime(nanoseconds: time.nanoseconds + span.nanoseconds)
     }
 
     /// The time span from `right` to `left`.
-    @inlinable
     package static func - (left: LocalTime, right: LocalTime) -> Span {
         Span(nanoseconds: left.nanoseconds - right.nanoseconds)
     }
@@ -51,13 +47,11 @@ package struct LocalTime: Sendable, Hashable, Comparable {
         }
 
         /// Makes a span from nanoseconds.
-        @inlinable
         package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
         /// The same span as a `Duration`.
         package var duration: Duration { .nanoseconds(nanoseconds) }
 
-        @inlinable
         package static func < (left: Span, right: Span) -> Bool { left.nanoseconds < right.nanoseconds }
 
         /// A multiple of a span.
@@ -67,23 +61,17 @@ package struct LocalTime: Sendable, Hashable, Comparable {
 
 // The generic operators of `Comparable` would not be specialized in other modules, which compare with every message.
 extension LocalTime {
-    @inlinable
     package static func <= (left: LocalTime, right: LocalTime) -> Bool { left.nanoseconds <= right.nanoseconds }
 
-    @inlinable
     package static func > (left: LocalTime, right: LocalTime) -> Bool { left.nanoseconds > right.nanoseconds }
 
-    @inlinable
     package static func >= (left: LocalTime, right: LocalTime) -> Bool { left.nanoseconds >= right.nanoseconds }
 }
 
 extension LocalTime.Span {
-    @inlinable
     package static func <= (left: Self, right: Self) -> Bool { left.nanoseconds <= right.nanoseconds }
 
-    @inlinable
     package static func > (left: Self, right: Self) -> Bool { left.nanoseconds > right.nanoseconds }
 
-    @inlinable
     package static func >= (left: Self, right: Self) -> Bool { left.nanoseconds >= right.nanoseconds }
 }
