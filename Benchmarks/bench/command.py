@@ -5,8 +5,9 @@ import json
 import subprocess
 import sys
 from dataclasses import asdict
+from pathlib import Path
 
-from . import check, micro, report, results, suite
+from . import check, compare, micro, report, results, suite
 from .heliograph import Heliograph
 from .paths import BENCHMARKS, BenchError
 from .peers import PEERS
@@ -16,7 +17,6 @@ from .servers import Limit
 
 SERVERS = {"limit": Limit, "coalescing": lambda: Limit(coalesces=True), "heliograph": Heliograph} | PEERS
 QUICK = "limit,heliograph"
-CHECKED = [*suite.BESIDE[:6], *suite.OURS]
 
 
 def build_tools() -> None:
@@ -38,13 +38,15 @@ def parser() -> argparse.ArgumentParser:
     everything = commands.add_parser("all", parents=[timed], help="every scenario, then the report")
     everything.add_argument("--servers", default="all", help="(default: all)")
     checking = commands.add_parser(
-        "check", parents=[timed], help="measure Heliograph and the limit, compare with the baseline")
+        "check", help="fail when the hot path counts more than the baseline, or a scenario costs more than in another build")
+    checking.add_argument("--seconds", type=float, default=8, help="length of a measurement (default: 8)")
     checking.add_argument("--no-micro", action="store_true", help="without the micro-benchmarks")
+    checking.add_argument("--rounds", type=int, default=3, help="measurements of each build, alternating; odd (default: 3)")
     checking.add_argument(
-        "--attempts", type=int, default=3, help="measure again when something is worse (default: 3 times in all)")
+        "--against", type=Path, metavar="DIR", help="a checkout with release programs (default: the previous release, built when it is missing)")
     commands.add_parser("micro", help="the parts of the hot path: CPU time, allocations, instructions")
     commands.add_parser("report", help="write RESULTS.md and results.json from the kept results")
-    commands.add_parser("baseline", help="make the ratios of the kept results the baseline")
+    commands.add_parser("baseline", help="make the counts of the last micro-benchmarks the baseline")
     commands.add_parser("clear", help="delete the kept results")
     return top
 
@@ -136,27 +138,16 @@ def measure_all(arguments: argparse.Namespace) -> None:
 
 
 def measure_and_check(arguments: argparse.Namespace) -> int:
-    worse = []
     if not arguments.no_micro:
         micro.build()
         micro.measure()
-        worse = check.micro_regressions()
-    # Counts do not vary, so a second attempt would show the same.
-    if worse:
-        print(*worse, sep="\n")
-        return 1
-    results.clear()
-    for attempt in range(arguments.attempts):
-        # Medians of all attempts: one disturbed measurement is no regression.
-        for scenario in CHECKED:
-            servers = "heliograph" if scenario in suite.OURS else "limit,heliograph"
-            measure(scenario, servers, arguments.seconds, saves=True)
-        worse = check.regressions()
-        if not worse:
-            print("no regression")
-            return 0
-        print(f"attempt {attempt + 1}:", *worse, sep="\n  ")
-    return 1
+        # Counts do not vary: if they are worse, nothing else needs to be measured.
+        if worse := check.micro_regressions():
+            print(*worse, sep="\n")
+            return 1
+    worse = compare.regressions(arguments.against or compare.previous_release(), arguments.rounds, arguments.seconds)
+    print(*worse or ["no regression"], sep="\n")
+    return 1 if worse else 0
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""The goals: numbers of which lower is better, each with its bound. The baseline holds most of the same numbers."""
+"""The goals: numbers of which lower is better, each with its bound."""
 
 import statistics
 from dataclasses import dataclass
@@ -22,24 +22,6 @@ class Goal:
     value: float | None
     bound: float
     shown: str
-    # Whether the ratio is steady enough from run to run to guard against regressions.
-    is_guarded: bool = True
-    tolerance: float = 0.25
-    # What the baseline holds instead, where the value is no ratio to something measured in the same run.
-    other_guard: float | None = None
-    other_guard_of: str = "the limit's"
-
-    @property
-    def guard(self) -> float | None:
-        """The number that the baseline holds."""
-        return self.value if self.other_guard is None else self.other_guard
-
-    @property
-    def guard_name(self) -> str:
-        """The name under which the baseline holds it."""
-        if self.other_guard is None:
-            return self.text
-        return self.text.rsplit(" / ", 1)[0] + ", to " + self.other_guard_of
 
 
 class _Measured:
@@ -51,27 +33,21 @@ class _Measured:
     def ours(self, key: str, field: str) -> float | None:
         return results.median(self.runs, key, OURS, field)
 
-    def to_limit(self, key: str, field: str, limit_key: str | None = None) -> float | None:
-        """Our number divided by the limit's, in the same scenario unless another one of the limit is named."""
-        mine, limit = self.ours(key, field), results.median(self.runs, limit_key or key, "limit", field)
-        return mine / limit if mine and limit else None
-
     def fan_out(self, key: str, text: str, bound: float) -> Goal:
         """CPU per delivery, divided by the limit's."""
         value = results.ratio(self.runs, key, OURS, "us_per_delivery", "limit")
         ours, limit = (results.median(self.runs, key, name, "us_per_delivery") for name in (OURS, "limit"))
         return Goal(text, value, bound, "" if value is None else f"{ours:.2f} us, limit {limit:.2f} us: {value:.2f} x")
 
-    def per(self, text: str, key: str, field: str, bound: float, **more) -> Goal:
+    def per(self, text: str, key: str, field: str, bound: float) -> Goal:
         """A number divided by its bound."""
         value = self.ours(key, field)
-        return Goal(text, None if value is None else value / bound, 1, f"{value}", **more)
+        return Goal(text, None if value is None else value / bound, 1, f"{value}")
 
     def fastest(self, text: str, key: str) -> Goal:
-        """The goal for the deliveries a second divided by ours; the baseline holds the limit's divided by ours."""
-        rate, to_limit = self.ours(key, "deliveries_per_second"), self.to_limit(key, "deliveries_per_second")
-        return Goal(text, F2_GOAL / rate if rate else None, 1, f"{rate / 1e6:.2f} M/s" if rate else "", tolerance=0.4,
-                    other_guard=1 / to_limit if to_limit else None)
+        """The goal for the deliveries a second divided by ours."""
+        rate = self.ours(key, "deliveries_per_second")
+        return Goal(text, F2_GOAL / rate if rate else None, 1, f"{rate / 1e6:.2f} M/s" if rate else "")
 
     def highest_ratio(self, key: str, names: tuple[str, ...]) -> float | None:
         """The highest of the names' medians."""
@@ -79,45 +55,40 @@ class _Measured:
         return max(statistics.median(ratios[name] for ratios in found) for name in names) if found else None
 
     def api(self) -> list[Goal]:
-        """The rates of the server API, as bounds divided by ours; the baseline holds the cost to that of the WebSocket path."""
+        """The rates of the server API, as bounds divided by ours."""
         rows = (
             ("A1, server API: 5,000 single sends/s and core / ours", API_GOAL, "singles_per_core", "single_ratio"),
             ("A1, server API, batches of 100: 50,000 messages/s / ours", API_BATCH_GOAL, "batched_per_second", "batch_ratio"))
         found = []
-        for text, bound, field, guard in rows:
-            rate, ratio = self.ours("A1", field), self.ours("A1", guard)
+        for text, bound, field, ratio_field in rows:
+            rate, ratio = self.ours("A1", field), self.ours("A1", ratio_field)
             shown = f"{rate:,.0f}/s; {ratio:.2f} x a message over WebSocket" if rate and ratio else ""
-            found.append(Goal(text, bound / rate if rate else None, 1, shown, other_guard=ratio, other_guard_of="a message over WebSocket"))
+            found.append(Goal(text, bound / rate if rate else None, 1, shown))
         return found
 
     def storm(self, kind: str) -> list[Goal]:
         key = f"storm {kind}"
         return [
-            self.per(f"storm ({kind}): seconds until 5,000 are back / 10", key, "resume_seconds", STORM_SECONDS,
-                     is_guarded=False),
-            self.per(f"storm ({kind}): others' p99 in us / 250,000", key, "p99_us", STORM_P99_US, is_guarded=False)]
+            self.per(f"storm ({kind}): seconds until 5,000 are back / 10", key, "resume_seconds", STORM_SECONDS),
+            self.per(f"storm ({kind}): others' p99 in us / 250,000", key, "p99_us", STORM_P99_US)]
 
 
 def goals(runs: dict) -> list[Goal]:
     """All goals, with what these runs measured."""
     measured = _Measured(runs)
-    ours, to_limit, per = measured.ours, measured.to_limit, measured.per
+    ours, per = measured.ours, measured.per
     return [
         measured.fan_out("F1 1000x50", "F1, 1,000 members, 50 msg/s: CPU per delivery / limit", 1.25),
         measured.fan_out("F1 100x500", "F1, 100 members, 500 msg/s: CPU per delivery / limit", 1.3),
         measured.fan_out("F1 5000x10", "F1, 5,000 members, 10 msg/s: CPU per delivery / limit", 1.25),
         measured.fastest("F2, 1,000 members: 5 M deliveries/s / ours", "F2 1000"),
-        per("P1, pushes: us per message / 25", "P1", "us_per_message", P1_GOAL_US,
-            other_guard=to_limit("P1", "us_per_message")),
-        per("P1, notify and poll: us per message / 45", "P1 old", "us_per_message", P1_OLD_GOAL_US,
-            other_guard=to_limit("P1 old", "us_per_message", "P1")),
-        per("C1: KiB RSS per connection in the gateway / 6", "C1 10000", "rss_kib_per_connection", C1_RSS_KIB,
-            tolerance=0.15),
-        per("C1: CPU ms per login + join / 0.30", "C1 10000", "cpu_ms_per_login", C1_LOGIN_MS,
-            other_guard=to_limit("C1 10000", "cpu_ms_per_login")),
-        per("C1: percent of a core when idle / 1", "C1 10000", "idle_percent", C1_IDLE_PERCENT, tolerance=0.6),
-        Goal("latency, gateway to gateway: p50 / Redis alone", ours("latency", "p50_ratio"), 3, "", tolerance=0.4),
-        Goal("latency, gateway to gateway: p99 / Redis alone", ours("latency", "p99_ratio"), 5, "", is_guarded=False),
+        per("P1, pushes: us per message / 25", "P1", "us_per_message", P1_GOAL_US),
+        per("P1, notify and poll: us per message / 45", "P1 old", "us_per_message", P1_OLD_GOAL_US),
+        per("C1: KiB RSS per connection in the gateway / 6", "C1 10000", "rss_kib_per_connection", C1_RSS_KIB),
+        per("C1: CPU ms per login + join / 0.30", "C1 10000", "cpu_ms_per_login", C1_LOGIN_MS),
+        per("C1: percent of a core when idle / 1", "C1 10000", "idle_percent", C1_IDLE_PERCENT),
+        Goal("latency, gateway to gateway: p50 / Redis alone", ours("latency", "p50_ratio"), 3, ""),
+        Goal("latency, gateway to gateway: p99 / Redis alone", ours("latency", "p99_ratio"), 5, ""),
         Goal("growth: CPU per delivery at 2 and 4 gateways / at 1", measured.highest_ratio("gateways", ("2", "4")), 1.1, ""),
         Goal("growth: CPU per join at 10,000 members / at 10", measured.highest_ratio("joins", ("10000",)), 1.2, ""),
         *measured.api(), *measured.storm("kill"), *measured.storm("cut"),

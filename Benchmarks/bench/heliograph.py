@@ -11,13 +11,11 @@ from .processes import family
 from .servers import Server
 
 CONNECTIONS = 18_000
-# May be that of another checkout, to measure an older state.
-STACK = os.environ.get("HELIOGRAPH_STACK") or ROOT / "Scripts/stack"
 
 
 @cache
-def stack_knows_unlimited() -> bool:
-    text = subprocess.run([STACK, "up", "--help"], capture_output=True, text=True, check=True).stdout
+def knows_unlimited(stack: Path) -> bool:
+    text = subprocess.run([stack, "up", "--help"], capture_output=True, text=True, check=True).stdout
     return "--unlimited" in text
 
 
@@ -27,30 +25,37 @@ class Heliograph(Server):
     name = driver = "heliograph"
     members_speak = True
 
-    def __init__(self, gateways: int = 1, options: tuple[str, ...] = (), settings: dict[str, str] | None = None):
+    def __init__(
+            self, gateways: int = 1, options: tuple[str, ...] = (), settings: dict[str, str] | None = None,
+            checkout: Path = ROOT):
         """
         :param options: further options of `Scripts/stack up`, such as `--redis cluster`
         :param settings: of the services, by their full names
+        :param checkout: another one, with its programs, to measure another release
         """
         super().__init__()
+        self.program = checkout / "Scripts" / "stack"
+        self.binaries = os.environ.get("HELIOGRAPH_BIN") if checkout == ROOT else checkout / ".build" / "release"
         self.settings = settings or {}
         self.gateways = gateways
         self.options = options
         self.directory = WORK / "stack"
         # A client may have 1,024 calls unanswered.
-        self.messages_per_publisher = 1_000 if stack_knows_unlimited() else 55
+        self.messages_per_publisher = 1_000 if knows_unlimited(self.program) else 55
 
     def stack(self, *arguments: str) -> None:
         environment = os.environ | {"HELIOGRAPH_GATEWAY_CONNECTIONS": str(CONNECTIONS), "HELIOGRAPH_LOG_LEVEL": "warning"}
         environment |= self.settings
+        if self.binaries:
+            environment["HELIOGRAPH_BIN"] = str(self.binaries)
         done = subprocess.run(
-            [STACK, arguments[0], "--dir", self.directory, *arguments[1:]], env=environment,
+            [self.program, arguments[0], "--dir", self.directory, *arguments[1:]], env=environment,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if done.returncode != 0:
             raise BenchError(f"Scripts/stack {' '.join(arguments)}:\n{done.stdout}")
 
     def start(self) -> None:
-        unlimited = ["--unlimited"] if stack_knows_unlimited() else []
+        unlimited = ["--unlimited"] if knows_unlimited(self.program) else []
         self.stack("up", "--gateways", str(self.gateways), *self.options, *unlimited)
         self.ports = [int(gateway["ws"].rsplit(":", 1)[1]) for gateway in self.endpoints()["gateways"]]
         self.load_options = ["--app", next(app["appId"] for app in self.endpoints()["apps"] if not app["tokenRequired"])]
