@@ -41,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
         "check", help="fail when the hot path counts more than the baseline, or a scenario costs more than in another build")
     checking.add_argument("--seconds", type=float, default=8, help="length of a measurement (default: 8)")
     checking.add_argument("--no-micro", action="store_true", help="without the micro-benchmarks")
-    checking.add_argument("--rounds", type=int, default=3, help="measurements of each build, alternating; odd (default: 3)")
+    checking.add_argument("--rounds", type=int, default=5, help="measurements of each build, alternating; odd (default: 5)")
     checking.add_argument(
         "--against", type=Path, metavar="DIR", help="a checkout with release programs (default: the previous release, built when it is missing)")
     commands.add_parser("micro", help="the parts of the hot path: CPU time, allocations, instructions")
