@@ -101,28 +101,27 @@ let benchmarks: [Target] = [
         path: "Benchmarks/Micro", swiftSettings: strict),
 ]
 
-/// The fuzzer in Tests/Fuzz; only when `Scripts/fuzz` builds.
-let fuzzing: [Target] =
+/// What the targets in Tests/Fuzz read inputs with.
+let fuzzedModules: [Target.Dependency] = [
+    "BusProtocol", "CFuzz", "CMedia", "CMediaNode", "CMediaPeer", "CRe", "ClusterBus", "ClusterState",
+    "InvitationLogic", "InvitationServer", "MediaClient", "MediaEngineLogic", "MediaLogic", "Pacing", "RedisClient",
+    "SIPBridgeLogic", "SIPBridgeServer", "ServiceKit", "SignalingClient", "SignalingProtocol", "SignalingTokens",
+    "SignalingWire", "WebSocketWire", nioCore, nioConcurrency,
+]
+
+/// The targets in Tests/Fuzz: when `Scripts/fuzz` builds, with libFuzzer; else with the inputs that are kept, as tests.
+let fuzzing: [Target] = [
+    .target(name: "CFuzz", dependencies: ["CRe"], path: "Tests/Fuzz/C", cSettings: libreSettings),
     fuzzer.map { library in
-        [
-            .target(
-                name: "CFuzz", dependencies: ["CRe"], path: "Tests/Fuzz/C",
-                cSettings: libreSettings),
-            .executableTarget(
-                name: "Fuzz",
-                dependencies: [
-                    "BusProtocol", "CFuzz", "CMedia", "CMediaNode", "CMediaPeer", "CRe", "ClusterState", "MediaClient",
-                    "MediaEngineLogic", "MediaLogic", "Pacing",
-                    "SignalingProtocol", "SignalingTokens", "SignalingWire",
-                    "WebSocketWire",
-                    "SignalingClient", "ClusterBus", "RedisClient", "ServiceKit", "InvitationLogic", "InvitationServer",
-                    "SIPBridgeLogic",
-                    "SIPBridgeServer", nioCore,
-                ],
-                path: "Tests/Fuzz", exclude: ["C", "corpus"], swiftSettings: strict,
-                linkerSettings: [.unsafeFlags(["-sanitize=address", library]), .linkedLibrary("stdc++")]),
-        ]
-    } ?? []
+        .executableTarget(
+            name: "Fuzz", dependencies: fuzzedModules,
+            path: "Tests/Fuzz", exclude: ["C", "corpus", "FuzzTests.swift"], swiftSettings: strict,
+            linkerSettings: [.unsafeFlags(["-sanitize=address", library]), .linkedLibrary("stdc++")])
+    }
+        ?? .testTarget(
+            name: "FuzzTests", dependencies: fuzzedModules, path: "Tests/Fuzz",
+            exclude: ["C", "corpus", "Fuzz.swift"], swiftSettings: strict),
+]
 
 let package = Package(
     name: "heliograph",

@@ -156,14 +156,6 @@ async def test_pages_mute_and_hear_mutes(stack, media, visit):
 # Sockets
 
 
-async def resume(engine: Engine, socket: MediaSocket) -> dict:
-    """Goes on with the engine's participant on that socket."""
-    answer = await socket.call(
-        "media.resume", channel=engine.channel, pid=engine.pid, secret=engine.answer["secret"], n=engine.n)
-    engine.socket = socket
-    return answer
-
-
 async def test_a_participant_goes_on_over_another_gateway(stack, media):
     """Its media flow on meanwhile; what it has missed is in the roster that it gets."""
     async with media as cast:
@@ -177,7 +169,7 @@ async def test_a_participant_goes_on_over_another_gateway(stack, media):
         # Engines take the gateways in turn: the first one is ada's.
         await other.open(stack.gateways[0])
         await ada.mute(audio=1)
-        answer = await resume(bob, other)
+        answer = await bob.resume(other)
         assert [user[:2] for user in answer["users"]] == [[ada.uid, AUDIO_MUTED], [bob.uid, 0]]
         assert set(answer) >= {"result", "n", "users"} and answer["n"] == bob.n + 1
         await ada.mute(audio=0)
@@ -205,7 +197,7 @@ async def test_a_participant_goes_on_after_its_socket_broke(media):
         await bob.socket.close()
         cyd = await cast.engine(channel)
         moment = time.monotonic()
-        answer = await resume(bob, await cast.socket())
+        answer = await bob.resume(await cast.socket())
         assert {user[0] for user in answer["users"]} == {ada.uid, bob.uid, cyd.uid} and answer["n"] == cyd.n
         await ada.hears(bob, 0.2)
         assert ada.path.voices[bob.uid].longest_pause(moment) < PAUSE_MAX

@@ -54,7 +54,7 @@ extension MediaEvent {
                 uplinks.append(
                     MediaUplink(uid: try fields.number(), delay: try fields.number(), loss: try fields.number()))
             }
-            self = .stats(uplinks)
+            self = .stats(uplinks, n: try fields.number())
         case "key": self = .key
         case "gone":
             guard let reason = MediaEndReason(rawValue: try fields.next()) else { throw fields.bad() }
@@ -68,9 +68,9 @@ extension MediaEvent {
         case .joined(let uid, let flags, let n): ["joined", String(uid), String(flags.rawValue), String(n)]
         case .left(let uid, let reason, let n): ["left", String(uid), reason.rawValue, String(n)]
         case .state(let uid, let flags, let n): ["state", String(uid), String(flags.rawValue), String(n)]
-        case .stats(let uplinks):
+        case .stats(let uplinks, let n):
             ["stats", String(uplinks.count)]
-                + uplinks.flatMap { [String($0.uid), String($0.delay), String($0.loss)] }
+                + uplinks.flatMap { [String($0.uid), String($0.delay), String($0.loss)] } + [String(n)]
         case .key: ["key"]
         case .gone(let reason): ["gone", reason.rawValue]
         }

@@ -158,8 +158,9 @@ extension CallDriver {
         switch notice {
         case .member(let member, let n, _): follow(roster?.changed(member, n: n))
         case .left(let uid, let reason, let n, _): follow(roster?.left(uid: uid, reason, n: n))
-        case .uplinks(let all, _):
+        case .uplinks(let all, let n, _):
             uplinks = Dictionary(all.map { ($0.uid, $0) }, uniquingKeysWith: { $1 })
+            if let n { follow(roster?.stands(at: n)) }
         case .keyEnded: tell(.keyExpired)
         case .gone(let reason, _): gone(reason)
         }

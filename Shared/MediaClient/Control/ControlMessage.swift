@@ -63,8 +63,8 @@ enum ChannelNotice: Equatable {
     /// `joined` and `state`.
     case member(RosterMember, n: Int64, participant: String)
     case left(uid: UInt32, MediaLeaveReason, n: Int64, participant: String)
-    /// How the users' audio reaches the node: ms from the user to it, % lost.
-    case uplinks([Uplink], participant: String)
+    /// How the users' audio reaches the node, and the number of the roster's last change; older nodes leave it out.
+    case uplinks([Uplink], n: Int64?, participant: String)
     case keyEnded(participant: String)
     case gone(reason: String, participant: String)
 
@@ -92,7 +92,7 @@ enum ChannelNotice: Equatable {
             self = .left(uid: uid, reason, n: n, participant: participant)
         case "stats":
             guard case .array(let users)? = json["users"] else { return nil }
-            self = .uplinks(users.compactMap(Uplink.init), participant: participant)
+            self = .uplinks(users.compactMap(Uplink.init), n: json["n"]?.integer, participant: participant)
         case "key": self = .keyEnded(participant: participant)
         case "gone": self = .gone(reason: json["reason"]?.string ?? "", participant: participant)
         default: return nil
@@ -102,7 +102,7 @@ enum ChannelNotice: Equatable {
     /// Whom the event is for.
     var participant: String {
         switch self {
-        case .member(_, _, let participant), .left(_, _, _, let participant), .uplinks(_, let participant),
+        case .member(_, _, let participant), .left(_, _, _, let participant), .uplinks(_, _, let participant),
             .keyEnded(let participant), .gone(_, let participant):
             participant
         }

@@ -81,6 +81,13 @@ struct Roster: Equatable {
         return .events(remove(uid, reason))
     }
 
+    /// Statistics tell the number of the last change.
+    mutating func stands(at n: Int64) -> Outcome {
+        guard n > self.n else { return .old }
+        latest = max(latest, n)
+        return .gap([])
+    }
+
     /// Takes the whole roster, and tells of what is different.
     /// - Parameter isOtherNode: whether it is of another node, whose numbers say nothing about those of before.
     mutating func replace(with copy: RosterCopy, isOtherNode: Bool) -> [MediaEvent] {

@@ -1,10 +1,12 @@
-/// What has happened. `n` counts the changes of the channel's roster; who sees a gap takes the whole roster.
+/// What has happened. `n` counts the changes of the channel's roster; who sees a gap, or statistics with a higher
+/// number than its own, takes the whole roster.
 package enum MediaEvent: Equatable, Sendable {
     case joined(uid: UInt32, flags: MediaFlags, n: Int64)
     case left(uid: UInt32, reason: MediaLeaveReason, n: Int64)
     case state(uid: UInt32, flags: MediaFlags, n: Int64)
-    /// How the users' audio reaches the node, of those who are not muted.
-    case stats([MediaUplink])
+    /// How the users' audio reaches the node, of those who are not muted, and the number of the roster's last change:
+    /// events are told at most once, so that the last one before a silence may be lost unnoticed.
+    case stats([MediaUplink], n: Int64)
     /// The service that the participant's key is for has ended: its media stop until a new key comes.
     case key
     /// The participant itself is over.

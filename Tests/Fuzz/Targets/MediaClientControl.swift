@@ -126,9 +126,9 @@ struct MediaClientControl {
         switch notice {
         case .member(let member, let n, _): outcome = roster?.changed(member, n: n)
         case .left(let uid, let reason, let n, _): outcome = roster?.left(uid: uid, reason, n: n)
-        case .uplinks(let all, _):
+        case .uplinks(let all, let n, _):
             for uplink in all { holds(0...100 ~= uplink.loss && uplink.delay >= 0, "an uplink's numbers are in range") }
-            return
+            outcome = n.flatMap { roster?.stands(at: $0) }
         case .keyEnded, .gone: return
         }
         guard let before, let roster else { return }

@@ -64,6 +64,14 @@ class Engine:
         await self.path.restart(*self._path_of(answer, pair))
         return answer
 
+    async def resume(self, socket: MediaSocket | None = None) -> dict:
+        """Takes the roster, and goes on with this socket if one is given; the answer."""
+        socket = socket or self.socket
+        answer = await socket.call(
+            "media.resume", channel=self.channel, pid=self.pid, secret=self.answer["secret"], n=self.n)
+        self.socket = socket
+        return answer
+
     async def mute(self, **flags: int) -> dict:
         """`mute(audio=1)`; the answer."""
         return await self.socket.call("media.mute", channel=self.channel, pid=self.pid, **flags)

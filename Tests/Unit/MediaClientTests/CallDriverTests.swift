@@ -83,6 +83,22 @@ import Testing
         try await scene.end()
     }
 
+    /// An event that was lost is noticed by the next statistics, also when nothing else happens.
+    @Test func statisticsTellThatSomethingIsMissing() async throws {
+        let scene = try await DriverScene()
+        try await scene.join(n: 10)
+        try await scene.on { _, control in
+            control.tell(.uplinks([], n: 10, participant: "p"))
+            control.tell(.uplinks([], n: nil, participant: "p"))
+            #expect(control.count(.resume) == 0)
+            control.tell(.uplinks([], n: 11, participant: "p"))
+            #expect(control.count(.resume) == 1)
+            try control.answer(.resume, #"{"result":"ok","n":11,"users":[[8,0,1],[7,0,1],[9,0,1]]}"#)
+        }
+        #expect(scene.events.last == .userJoined(MediaClient.MediaUser(uid: 9)))
+        try await scene.end()
+    }
+
     /// What failed is asked for again with the next gap; a participant that the node does not know joins anew.
     @Test func aRosterThatIsRefused() async throws {
         let scene = try await DriverScene()

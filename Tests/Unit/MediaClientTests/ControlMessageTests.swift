@@ -41,7 +41,9 @@ import Testing
             try event(#""t":"stats","users":[[8,21,3],[9],"x",[7,-1,200]]"#)
                 == .event(
                     .uplinks(
-                        [.init(uid: 8, delay: 21, loss: 3), .init(uid: 7, delay: 0, loss: 100)], participant: "p")))
+                        [.init(uid: 8, delay: 21, loss: 3), .init(uid: 7, delay: 0, loss: 100)], n: nil,
+                        participant: "p")))
+        #expect(try event(#""t":"stats","n":6,"users":[]"#) == .event(.uplinks([], n: 6, participant: "p")))
         #expect(try event(#""t":"gone","reason":"replaced""#) == .event(.gone(reason: "replaced", participant: "p")))
         // Of a later version, and without what it must have.
         #expect(try event(#""t":"picture""#) == .unknown)

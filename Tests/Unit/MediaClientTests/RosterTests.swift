@@ -52,6 +52,13 @@ import Testing
         #expect(roster.n == 12 && roster.isBehind)
     }
 
+    @Test func aNumberOfLaterChangesIsAGap() {
+        var roster = roster((5, []))
+        #expect(roster.stands(at: 10) == .old && roster.stands(at: 9) == .old && !roster.isBehind)
+        #expect(roster.stands(at: 11) == .gap([]))
+        #expect(roster.n == 10 && roster.isBehind)
+    }
+
     /// Otherwise who has left while the roster was on its way would be back for good.
     @Test func aCopyThatIsOlderThanWhatWasToldIsBehind() {
         var roster = roster((5, []))

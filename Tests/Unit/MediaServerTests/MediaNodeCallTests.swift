@@ -236,12 +236,15 @@ import Testing
         served.count(0, MediaUplinkCounts(expected: 100, received: 90, roundTrip: .milliseconds(41)))
         served.count(1, MediaUplinkCounts(expected: 100, received: 90))
         await node.tellStatistics()
-        #expect(served.told() == ["gateway-1 anna,bert,carl: stats 1:20ms:10%"])
+        #expect(served.told() == ["gateway-1 anna,bert,carl: stats 1:20ms:10% n1000003"])
         served.count(0, MediaUplinkCounts(expected: 200, received: 191, roundTrip: .milliseconds(60)))
         served.count(2, MediaUplinkCounts(expected: 3, received: 1))
         await node.tellStatistics()
-        #expect(served.told() == ["gateway-1 anna,bert,carl: stats 1:30ms:0% 3:0ms:67%"])
+        #expect(served.told() == ["gateway-1 anna,bert,carl: stats 1:30ms:0% 3:0ms:67% n1000003"])
         await node.tellStatistics()
         #expect(served.told() == [])
+        // Nobody sends: by the number alone they find out that they have missed something.
+        await node.tellStatistics()
+        #expect(served.told() == ["gateway-1 anna,bert,carl: stats n1000003"])
     }
 }

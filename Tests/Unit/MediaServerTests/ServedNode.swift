@@ -109,8 +109,8 @@ final class ServedNode: MediaPaths {
         case .joined(let uid, let flags, let n): "joined \(uid) \(flags.rawValue) n\(n)"
         case .left(let uid, let reason, let n): "left \(uid) \(reason) n\(n)"
         case .state(let uid, let flags, let n): "state \(uid) \(flags.rawValue) n\(n)"
-        case .stats(let uplinks):
-            "stats" + uplinks.map { " \($0.uid):\($0.delay)ms:\($0.loss)%" }.joined()
+        case .stats(let uplinks, let n):
+            "stats" + uplinks.map { " \($0.uid):\($0.delay)ms:\($0.loss)%" }.joined() + " n\(n)"
         case .key: "key"
         case .gone(let reason): "gone \(reason)"
         }

@@ -33,6 +33,8 @@ actor MediaNode {
     private var lastID: UInt64 = 0
     private(set) var isDraining = false
     var joins = RecentJoins()
+    /// How often the participants' statistics have been told.
+    var statisticsTold = 0
     var rate: JoinRate
 
     init(bounds: MediaNodeBounds, _ surroundings: Surroundings) {

@@ -143,14 +143,15 @@ extension MediaEvent {
                 JSONMember("n", n), JSONMember("uid", uid),
                 JSONMember("reason", reason.rawValue),
             ]
-        case .stats(let uplinks):
+        case .stats(let uplinks, let n):
             [
+                JSONMember("n", n),
                 JSONMember(
                     "users",
                     .array(
                         uplinks.map {
                             .array([.number(String($0.uid)), .number(String($0.delay)), .number(String($0.loss))])
-                        }))
+                        })),
             ]
         case .key: []
         case .gone(let reason): [JSONMember("reason", reason.rawValue)]

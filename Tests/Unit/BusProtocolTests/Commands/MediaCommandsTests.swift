@@ -102,10 +102,10 @@ import Testing
     @Test(arguments: [
         (MediaEvent.joined(uid: 7, flags: .phone, n: 9), "joined 7 16 9"),
         (.left(uid: 7, reason: .replaced, n: 9), "left 7 replaced 9"), (.state(uid: 7, flags: [], n: 9), "state 7 0 9"),
-        (.gone(.limit), "gone limit"), (.key, "key"), (.stats([]), "stats 0"),
+        (.gone(.limit), "gone limit"), (.key, "key"), (.stats([], n: 9), "stats 0 9"),
         (
-            .stats([MediaUplink(uid: 7, delay: 20, loss: 1), MediaUplink(uid: 8, delay: 0, loss: 0)]),
-            "stats 2 7 20 1 8 0 0"
+            .stats([MediaUplink(uid: 7, delay: 20, loss: 1), MediaUplink(uid: 8, delay: 0, loss: 0)], n: 9),
+            "stats 2 7 20 1 8 0 0 9"
         ),
     ])
     func events(event: MediaEvent, text: String) throws {

@@ -204,7 +204,9 @@ import Testing
             (.left(uid: 9, reason: .quit, n: 1_795_247_975_116_086), "media-left"),
             (.state(uid: 8, flags: .audioMuted, n: 1_795_247_975_116_087), "media-state"),
             (
-                .stats([MediaUplink(uid: 8, delay: 21, loss: 0), MediaUplink(uid: 9, delay: 40, loss: 3)]),
+                .stats(
+                    [MediaUplink(uid: 8, delay: 21, loss: 0), MediaUplink(uid: 9, delay: 40, loss: 3)],
+                    n: 1_795_247_975_116_087),
                 "media-stats"
             ),
             (.key, "media-key"), (.gone(.replaced), "media-gone"),

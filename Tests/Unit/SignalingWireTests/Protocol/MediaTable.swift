@@ -186,8 +186,15 @@ enum MediaTable {
         ),
         ("state", "media-state", "a user's flags have changed", [n, uid, flags]),
         (
-            "stats", "media-stats", "every 2 s: how the users' audio reaches the node, of those who are not muted",
-            [ReplyField("users", .array, "`[UID, DELAY, LOSS]`: ms from the user to the node; % lost on the way")]
+            "stats", "media-stats",
+            "every 2 s, or 10 s while nobody sends: how the users' audio reaches the node, of those who are not muted",
+            [
+                ReplyField(
+                    "n", .number,
+                    "the number of the roster's last change: a client with a lower one has missed an event, and takes "
+                        + "the roster by `media.resume`; left out by older nodes"),
+                ReplyField("users", .array, "`[UID, DELAY, LOSS]`: ms from the user to the node; % lost on the way"),
+            ]
         ),
         ("key", "media-key", "the key's service has ended: media stop until `media.renew`", []),
         (
