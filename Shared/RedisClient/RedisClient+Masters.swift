@@ -9,43 +9,20 @@ extension RedisClient {
     /// that are connected already. May be called from any thread; the callback runs on the loop.
     /// - Parameter callback: gets the slots of the master, all on a single server.
     package func onConnected(_ callback: @escaping @Sendable (_ slots: SlotScope) -> Void) {
-        switch backend {
-        case .single(let connection): connection.onConnected { callback(.all) }
-        case .cluster(let driver): eventLoop.execute { driver.value.onConnected(callback) }
-        }
+        backend.onConnected(callback)
     }
 
     /// The present term of the master that owns a slot; nil while it is not known or not connected.
-    package func term(ofSlot slot: UInt16) -> MasterTerm? {
-        switch backend {
-        case .single(let connection): connection.term
-        case .cluster(let driver): driver.value.owner(ofSlot: slot)?.term
-        }
-    }
+    package func term(ofSlot slot: UInt16) -> MasterTerm? { backend.term(ofSlot: slot) }
 
     /// Whether commands can be sent to all masters, whatever the slot.
-    package var isWhole: Bool {
-        switch backend {
-        case .single(let connection): connection.isConnected
-        case .cluster(let driver): driver.value.machine.isHealthy
-        }
-    }
+    package var isWhole: Bool { backend.isWhole }
 
     /// Whether a command of a slot would be sent at once, not held back until its master is known and answers.
-    package func isReachable(slot: UInt16) -> Bool {
-        switch backend {
-        case .single(let connection): connection.isConnected
-        case .cluster(let driver): driver.value.machine.readyOwner(driver.value.machine.index(slot)) != nil
-        }
-    }
+    package func isReachable(slot: UInt16) -> Bool { backend.isReachable(slot: slot) }
 
     /// Whether a command would be sent at once; see ``isReachable(slot:)``.
-    package func isReachable(_ command: RedisCommand) -> Bool {
-        switch backend {
-        case .single(let connection): connection.isConnected
-        case .cluster: command.slot.map { isReachable(slot: $0) } ?? true
-        }
-    }
+    package func isReachable(_ command: RedisCommand) -> Bool { backend.isReachable(slot: command.slot) }
 
     /// Whether more than half of the masters answer, but not the one that owns a slot; never on a single server.
     /// May be called from any thread.
@@ -55,30 +32,19 @@ extension RedisClient {
 
     /// Whether more than half of the masters own none of these slots. On a single server: whether there are none.
     package func mostMastersOwnNone(of slots: some Sequence<UInt16>) -> Bool {
-        switch backend {
-        case .single: return slots.allSatisfy { _ in false }
-        case .cluster:
-            let masters = slotsOfMasters.count
-            return (masters - Set(slots.compactMap { owner(ofSlot: $0) }).count) * 2 > masters
-        }
+        let masters = slotsOfMasters.count
+        return (masters - Set(slots.compactMap { owner(ofSlot: $0) }).count) * 2 > masters
     }
 
     /// One slot of each master, to reach all of them: 0 on a single server, none while a
     /// cluster's masters are not known.
-    package var slotsOfMasters: [UInt16] {
-        switch backend {
-        case .single: [0]
-        case .cluster(let driver): driver.value.machine.ownersSlots
-        }
-    }
+    package var slotsOfMasters: [UInt16] { backend.slotsOfMasters }
 
     /// The clock of the master that owns a slot; nil while none is known.
-    package func clock(ofSlot slot: UInt16) -> RedisClock? {
-        switch backend {
-        case .single(let connection): connection.clock
-        case .cluster(let driver): driver.value.owner(ofSlot: slot)?.clock
-        }
-    }
+    package func clock(ofSlot slot: UInt16) -> RedisClock? { backend.clock(ofSlot: slot) }
+
+    /// The server that owns a slot; nil while none is known.
+    package func owner(ofSlot slot: UInt16) -> NodeAddress? { backend.owner(ofSlot: slot) }
 
     /// A moment of this process by the clock of the master that owns a slot; nil while that is not known. Called for
     /// every message, so without a `Duration`, which would cost a division of 128 bits.
@@ -89,49 +55,19 @@ extension RedisClient {
     }
 
     /// When a command that is sent now fails at the latest; a command that may be repeated has a time of its own.
-    package var commandEnd: NIODeadline {
-        switch backend {
-        case .single: .now() + TimeAmount(configuration.commandTimeout)
-        case .cluster(let driver): .now() + driver.value.longestWait
-        }
-    }
+    package var commandEnd: NIODeadline { .now() + backend.longestWait }
 
     /// By how much the clocks of the masters differ; nil with fewer than two of them.
-    package var clockSpread: Duration? {
-        switch backend {
-        case .single: nil
-        case .cluster(let driver): driver.value.clockSpread
-        }
-    }
+    package var clockSpread: Duration? { backend.clockSpread }
 
     /// Whether Redis can be used, as far as the connections show it.
-    package var readiness: RedisReadiness {
-        switch backend {
-        case .single(let connection):
-            connection.isConnected ? .ready : RedisReadiness(isReady: false, problem: "not connected")
-        case .cluster(let driver):
-            RedisReadiness(driver.value.machine.readiness, clockSpread: driver.value.clockSpread)
-        }
-    }
+    package var readiness: RedisReadiness { backend.readiness }
 
     /// Whether Redis can be used; a single server is asked. May be called from any thread.
-    package func checkReadiness() async -> RedisReadiness {
-        switch backend {
-        case .single(let connection):
-            do throws(RedisError) {
-                _ = try await connection.execute(RedisCommand("PING"))
-                return .ready
-            } catch {
-                return RedisReadiness(isReady: false, problem: error.description)
-            }
-        case .cluster: return await read { self.readiness }
-        }
-    }
+    package func checkReadiness() async -> RedisReadiness { await backend.checkReadiness() }
 
     /// Reads something on the loop; may be called from any thread.
     package func read<Value: Sendable>(_ value: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            onLoop { continuation.resume(returning: value()) }
-        }
+        await eventLoop.completed(value)
     }
 }

@@ -1,7 +1,6 @@
 package import ClusterState
 package import Logging
 package import NIOCore
-internal import Synchronization
 
 /// Redis as its clients use it: a single server, the master that Sentinels name, or all masters of a Redis
 /// Cluster. The same calls work on all.
@@ -10,21 +9,14 @@ internal import Synchronization
 /// the master of its slot (``RedisCommand/inSlot(_:)``); ``ClusterStateMachine`` says how refusals, moved slots and
 /// lost masters are dealt with, and which order is kept.
 package final class RedisClient: Sendable {
-    enum Backend: Sendable {
-        case single(RedisConnection)
-        /// Several masters, or one that may be replaced by another.
-        case cluster(NIOLoopBoundBox<ClusterDriver>)
-    }
-
     /// The event loop of ``send(_:repeatedUntil:_:)`` and of all callbacks.
     package let eventLoop: any EventLoop
     /// The partitions of the bus.
     package let bus: BusLayout
     /// Where Redis is, and the limits of each connection.
     let configuration: RedisConfiguration
-    let backend: Backend
+    let backend: any RedisBackend
     let logger: Logger
-    private let status = ConnectionStatus()
 
     /// Creates a client; ``start()`` connects it.
     /// - Parameters:
@@ -56,59 +48,30 @@ package final class RedisClient: Sendable {
         self.configuration = configuration
         self.logger = logger
         bus = configuration.bus
-        switch configuration.flavour {
-        case .single:
-            backend = .single(
+        backend =
+            switch configuration.flavour {
+            case .single:
                 RedisConnection(
                     configuration: configuration, eventLoop: eventLoop, libraries: libraries, keepsClock: keepsClock,
-                    logger: logger))
-        case .sentinel, .cluster:
-            let driver = ClusterDriver(
-                limits: configuration, eventLoop: eventLoop,
-                libraries: libraries.map { $0.of(configuration.bus.flavour) },
-                status: status, logger: logger)
-            backend = .cluster(.makeBoxSendingValue(driver, eventLoop: eventLoop))
-        }
+                    logger: logger)
+            case .sentinel, .cluster:
+                ClusterMasters(
+                    configuration: configuration, eventLoop: eventLoop, libraries: libraries, logger: logger)
+            }
     }
 
     /// Starts to connect, and reconnects until ``close()``. May be called from any thread.
-    package func start() {
-        switch backend {
-        case .single(let connection): connection.start()
-        case .cluster(let driver): eventLoop.execute { driver.value.start() }
-        }
-    }
+    package func start() { backend.start() }
 
     /// Closes all connections; waiting and later commands fail with `CLOSED`. May be called from any thread.
-    package func close() async {
-        switch backend {
-        case .single(let connection): await connection.close()
-        case .cluster(let driver):
-            await withCheckedContinuation { continuation in
-                eventLoop.execute {
-                    driver.value.close()
-                    continuation.resume()
-                }
-            }
-        }
-    }
+    package func close() async { await backend.close() }
 
     /// Whether commands can be sent now: in a cluster, to more than half of the masters. May be read from any thread.
-    package var isConnected: Bool {
-        switch backend {
-        case .single(let connection): connection.isConnected
-        case .cluster: status.isUp.load(ordering: .acquiring)
-        }
-    }
+    package var isConnected: Bool { backend.isConnected }
 
     /// The number of connects so far, of all servers; a change means that there has been an outage of
     /// one. May be read from any thread.
-    package var connectionCount: Int {
-        switch backend {
-        case .single(let connection): connection.connectionCount
-        case .cluster: status.connections.load(ordering: .acquiring)
-        }
-    }
+    package var connectionCount: Int { backend.connectionCount }
 
     // MARK: - Commands
 
@@ -125,10 +88,7 @@ package final class RedisClient: Sendable {
         _ command: RedisCommand, repeatedUntil until: NIODeadline? = nil,
         _ completion: @escaping (Result<RedisValue, RedisError>) -> Void
     ) {
-        switch backend {
-        case .single(let connection): connection.send(command, repeatedUntil: until, completion)
-        case .cluster(let driver): driver.value.send(command, repeatedUntil: until, completion)
-        }
+        backend.send(command, repeatedUntil: until, completion)
     }
 
     /// Sends commands without waiting for each other's replies, in one write per server; on ``eventLoop`` only. The
@@ -180,31 +140,18 @@ package final class RedisClient: Sendable {
     }
 
     private func keepsOrder(of first: [RedisCommand], before later: [RedisCommand]) -> Bool {
-        switch backend {
-        case .single: true
-        case .cluster(let driver):
-            first.isEmpty || driver.value.machine.keepsOrder(of: (first + later).compactMap(\.slot))
-        }
+        first.isEmpty || backend.keepsOrder { (first + later).compactMap(\.slot) }
     }
 
     /// Whether commands, and others of a slot after them, take effect in this order when all are sent at once; on
     /// ``eventLoop`` only.
     package func keepsOrder(of commands: [RedisCommand], before slot: UInt16) -> Bool {
-        switch backend {
-        case .single: true
-        case .cluster(let driver):
-            commands.isEmpty || driver.value.machine.keepsOrder(of: commands.compactMap(\.slot) + [slot])
-        }
+        commands.isEmpty || backend.keepsOrder { commands.compactMap(\.slot) + [slot] }
     }
 
     /// Registers `act` to be called just before the commands of this tick of the loop are written, so that it can
     /// add more; on ``eventLoop`` only.
-    package func beforeWriting(_ act: @escaping () -> Void) {
-        switch backend {
-        case .single(let connection): connection.beforeWriting(act)
-        case .cluster(let driver): driver.value.beforeWriting(act)
-        }
-    }
+    package func beforeWriting(_ act: @escaping () -> Void) { backend.beforeWriting(act) }
 
     /// Sends a command; may be called from any thread.
     /// - Throws: an error reply, `CLOSED`, `TIMEOUT` or `FULL`; in a cluster `SLOT` when the command names no slot.

@@ -82,13 +82,7 @@ package struct RedisMemory: Sendable, Equatable {
 extension RedisClient {
     /// The links for commands to all masters that are known. May be called from any thread.
     package func links() async -> [RedisLinkState] {
-        await read { [self] in
-            switch backend {
-            case .single(let connection): [connection.linkState]
-            case .cluster(let driver):
-                driver.value.nodes.compactMap { node in node.map { $0.pipeline.state(of: $0.address) } }
-            }
-        }
+        await read { [self] in backend.links }
     }
 
     /// Asks the masters for their memory (`INFO memory`). May be called from any thread.

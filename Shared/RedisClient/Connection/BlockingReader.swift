@@ -36,7 +36,7 @@ package final class BlockingReader: Sendable {
                     return continuation.resume(returning: .failure(.unsent))
                 }
                 connection.send(command) { result in
-                    if case .failure = result { self.redis.checkOwner(ofSlot: self.slot) }
+                    if case .failure = result { self.redis.backend.wantMap() }
                     continuation.resume(returning: result)
                 }
             }
@@ -46,12 +46,9 @@ package final class BlockingReader: Sendable {
 
     /// Closes the connection.
     package func close() async {
-        await withCheckedContinuation { continuation in
-            onLoop {
-                self.redis.forget(self)
-                self.leave()
-                continuation.resume()
-            }
+        await redis.eventLoop.completed {
+            self.redis.backend.forget(self)
+            self.leave()
         }
     }
 
@@ -59,7 +56,7 @@ package final class BlockingReader: Sendable {
     private func connection() -> RedisConnection? {
         guard let owner = redis.owner(ofSlot: slot) else { return nil }
         if let current = current.value, current.address == owner { return current.connection }
-        if current.value == nil { redis.tellOwners(self) } else { leave() }
+        if current.value == nil { redis.backend.tell(self) } else { leave() }
         var configuration = redis.configuration.at(owner)
         configuration.commandTimeout = max(configuration.commandTimeout, .seconds(3))
         let connection = RedisConnection(
@@ -87,35 +84,5 @@ extension BlockingReader: SlotMapObserver {
         redis.eventLoop.scheduleTask(in: Self.leaveTime) {
             if self.current.value?.connection === former.connection { self.leave() }
         }
-    }
-}
-
-extension RedisClient {
-    /// Tells a reader of changes of the slots' owners; on ``eventLoop`` only.
-    fileprivate func tellOwners(_ reader: BlockingReader) {
-        guard case .cluster(let driver) = backend, !driver.value.mapObservers.contains(where: { $0 === reader }) else {
-            return
-        }
-        driver.value.mapObservers.append(reader)
-    }
-
-    /// Ends what ``tellOwners(_:)`` has begun; on ``eventLoop`` only.
-    fileprivate func forget(_ reader: BlockingReader) {
-        guard case .cluster(let driver) = backend else { return }
-        driver.value.mapObservers.removeAll { $0 === reader }
-    }
-
-    /// The server that owns a slot; nil while none is known. On ``eventLoop`` only.
-    package func owner(ofSlot slot: UInt16) -> NodeAddress? {
-        switch backend {
-        case .single: configuration.addresses[0]
-        case .cluster(let driver): driver.value.owner(ofSlot: slot)?.address
-        }
-    }
-
-    /// Has the map of slots read, after a connection of one's own to the slot's owner has
-    /// failed. On ``eventLoop`` only.
-    func checkOwner(ofSlot slot: UInt16) {
-        if case .cluster(let driver) = backend { driver.value.wantMap() }
     }
 }

@@ -21,6 +21,14 @@ extension EventLoop {
         }
     }
 
+    /// Does something on this loop, at once if it is the current one, and waits for it. May be called from any thread.
+    package func completed<Value: Sendable>(_ act: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            let resume: @Sendable () -> Void = { continuation.resume(returning: act()) }
+            if inEventLoop { resume() } else { execute(resume) }
+        }
+    }
+
     private func wait(for timer: Scheduled<Void>) async {
         await withTaskCancellationHandler {
             // A cancelled timer fails its future; that ends the wait too.

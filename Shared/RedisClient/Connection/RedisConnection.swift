@@ -46,12 +46,7 @@ package final class RedisConnection: Sendable {
 
     /// Closes the connection; waiting and later commands fail with `CLOSED`. May be called from any thread.
     package func close() async {
-        await withCheckedContinuation { continuation in
-            eventLoop.execute {
-                self.pipeline.value.close()
-                continuation.resume()
-            }
-        }
+        await eventLoop.completed { self.pipeline.value.close() }
     }
 
     /// Closes the connection as ``close()`` does, without waiting for it. May be called from any thread.

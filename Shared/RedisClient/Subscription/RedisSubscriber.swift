@@ -67,12 +67,7 @@ package final class RedisSubscriber: Sendable {
 
     /// Closes the connection; callers that wait for a confirmation get `CLOSED`. May be called from any thread.
     package func close() async {
-        await withCheckedContinuation { continuation in
-            eventLoop.execute {
-                self.driver.value.close()
-                continuation.resume()
-            }
-        }
+        await eventLoop.completed { self.driver.value.close() }
     }
 
     /// Subscribes to a topic; on ``eventLoop`` only. Completes when the server has confirmed it; with `TIMEOUT` after

@@ -2,7 +2,6 @@ internal import ClusterState
 package import Logging
 package import NIOCore
 package import SignalingProtocol
-internal import Synchronization
 
 /// The slots that an event of a ``ClusterSubscriber`` concerns.
 package enum SlotScope: Sendable, Equatable {
@@ -65,11 +64,6 @@ protocol TopicSubscription: AnyObject {
 ///
 /// Delivery is at most once: after `onReconnected` the owner must read what it missed from the logs.
 package final class ClusterSubscriber: Sendable {
-    private enum Backend: Sendable {
-        case single(RedisSubscriber)
-        case cluster(NIOLoopBoundBox<any TopicSubscription>, NIOLoopBoundBox<ClusterDriver>)
-    }
-
     /// What a subscriber tells its owner, on its event loop.
     package struct Callbacks {
         let onMessage: (_ topic: String, _ payload: ByteBuffer) -> Void
@@ -91,7 +85,7 @@ package final class ClusterSubscriber: Sendable {
         }
 
         /// The same for a subscriber of one server, which knows no slots.
-        fileprivate var ofOneServer: RedisSubscriber.Callbacks {
+        var ofOneServer: RedisSubscriber.Callbacks {
             RedisSubscriber.Callbacks(
                 onMessage: onMessage, onBatchEnd: onBatchEnd,
                 onReconnected: { [onReconnected] in onReconnected(.all) })
@@ -100,106 +94,40 @@ package final class ClusterSubscriber: Sendable {
 
     /// The event loop of all calls and callbacks: that of the cluster's commands.
     package let eventLoop: any EventLoop
-    private let backend: Backend
-    private let status = ConnectionStatus()
+    private let topics: any TopicBackend
 
     /// Creates a subscriber on the cluster's event loop, for an owner that is isolated to that loop: the owner's
     /// closures need no further check. Otherwise as ``init(_:logger:callbacks:)``.
     package init(onLoopOf cluster: RedisClient, logger: Logger, callbacks: Callbacks) {
         eventLoop = cluster.eventLoop
-        switch cluster.backend {
-        case .single:
-            backend = .single(
-                RedisSubscriber(
-                    configuration: cluster.configuration, onLoop: eventLoop, logger: logger,
-                    callbacks: callbacks.ofOneServer))
-        case .cluster(let driver):
-            let subscription = Self.subscription(to: cluster, status, logger, callbacks)
-            backend = .cluster(NIOLoopBoundBox(subscription, eventLoop: eventLoop), driver)
-        }
+        topics = cluster.backend.topics(onLoop: callbacks, logger)
     }
 
     /// Creates a subscriber, from any thread; ``start()`` opens it. All callbacks run on the loop.
     /// - Parameter cluster: whose configuration and map of slots it uses; to be closed after it.
     package init(_ cluster: RedisClient, logger: Logger, callbacks: sending Callbacks) {
         eventLoop = cluster.eventLoop
-        switch cluster.backend {
-        case .single:
-            backend = .single(
-                RedisSubscriber(
-                    configuration: cluster.configuration, eventLoop: eventLoop, logger: logger,
-                    callbacks: callbacks.ofOneServer))
-        case .cluster(let driver):
-            let subscription = Self.subscription(to: cluster, status, logger, callbacks)
-            backend = .cluster(.makeBoxSendingValue(subscription, eventLoop: eventLoop), driver)
-        }
-    }
-
-    /// The topics of a cluster: at its only master, which Sentinels name, or at the master of each topic's slot.
-    private static func subscription(
-        to cluster: RedisClient, _ status: ConnectionStatus, _ logger: Logger, _ callbacks: Callbacks
-    ) -> any TopicSubscription {
-        let (configuration, eventLoop) = (cluster.configuration, cluster.eventLoop)
-        if configuration.flavour.hasOneMaster {
-            return MasterSubscription(
-                limits: configuration, eventLoop: eventLoop, status: status, logger: logger,
-                callbacks: callbacks.ofOneServer)
-        }
-        return ClusterSubscription(
-            limits: configuration, eventLoop: eventLoop, status: status, logger: logger, callbacks: callbacks)
+        topics = cluster.backend.topics(from: callbacks, logger)
     }
 
     /// Whether messages arrive: the server is connected and all wanted topics are subscribed; in a cluster, more than
     /// half of the masters are connected. May be read from any thread.
-    package var isConnected: Bool {
-        switch backend {
-        case .single(let subscriber): subscriber.isConnected
-        case .cluster: status.isUp.load(ordering: .acquiring)
-        }
-    }
+    package var isConnected: Bool { topics.isConnected }
 
     /// Starts to connect, and reconnects until ``close()``. May be called from any thread.
-    package func start() {
-        switch backend {
-        case .single(let subscriber): subscriber.start()
-        case .cluster(let subscription, let driver):
-            eventLoop.execute { subscription.value.start(driver.value) }
-        }
-    }
+    package func start() { topics.start() }
 
     /// Closes all connections; callers that wait for a confirmation get `CLOSED`. May be called from any thread.
-    package func close() async {
-        switch backend {
-        case .single(let subscriber): await subscriber.close()
-        case .cluster(let subscription, _): await onLoop { subscription.value.close() }
-        }
-    }
-
-    private func onLoop(_ act: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { continuation in
-            eventLoop.execute {
-                act()
-                continuation.resume()
-            }
-        }
-    }
+    package func close() async { await topics.close() }
 
     /// Subscribes to a topic; on ``eventLoop`` only. Completes when the server has confirmed it; with `TIMEOUT` after
     /// the command timeout (the topic stays wanted and is subscribed when its master is back, unless
     /// ``unsubscribe(_:)`` is called); or with `FULL` at the bound of topics.
     package func subscribe(_ topic: String, _ completion: @escaping (Result<Void, RedisError>) -> Void) {
-        switch backend {
-        case .single(let subscriber): subscriber.subscribe(topic, completion)
-        case .cluster(let subscription, _): subscription.value.subscribe(topic, completion)
-        }
+        topics.subscribe(topic, completion)
     }
 
     /// Unsubscribes from a topic; on ``eventLoop`` only. No further message of it is passed on; callers that still wait
     /// for its confirmation get `CLOSED`.
-    package func unsubscribe(_ topic: String) {
-        switch backend {
-        case .single(let subscriber): subscriber.unsubscribe(topic)
-        case .cluster(let subscription, _): subscription.value.unsubscribe(topic)
-        }
-    }
+    package func unsubscribe(_ topic: String) { topics.unsubscribe(topic) }
 }
