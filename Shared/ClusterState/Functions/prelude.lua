@@ -152,9 +152,9 @@ local function fence_error(held, sid, gateway)
         return nil
     end
     if not held[1] then
-        return 'SIG 1001 unavailable the session is not known yet, try again'
+        return REFUSED.unavailable .. 'the session is not known yet, try again'
     end
-    return 'SIG 1003 session_over the session is over, or goes on at another gateway'
+    return REFUSED.session_over .. 'the session is over, or goes on at another gateway'
 end
 
 local function session_error(tag, sid, gateway)
@@ -214,7 +214,7 @@ local function once(tag, id, deadline, act)
     if deadline ~= 0 then
         ms, us = clock()
         if ms > deadline then
-            return {err = 'SIG 1001 timeout the deadline had passed'}
+            return {err = REFUSED.timeout .. 'the deadline had passed'}
         end
     end
     local result = act(ms, us)

@@ -19,7 +19,23 @@ package enum ClusterBounds {
 
 extension [LuaConstant] {
     /// Errors that functions of every library may return.
-    static let common: [LuaConstant] = [.text("MEMORY_FULL", refusal(.memoryFull))]
+    static let common: [LuaConstant] = [
+        .text("MEMORY_FULL", refusal(.memoryFull)),
+        .table(
+            "REFUSED", Dictionary(uniqueKeysWithValues: refusals.map { ($0.name, start($0.code, $0.reason)) })),
+    ]
+
+    /// The errors of functions by the names that Lua has for them. A function continues them with a text for people.
+    static let refusals: [(name: String, code: SignalingCode, reason: SignalingReason)] = [
+        ("bad_line", .notLoggedIn, .badLine), ("banned", .loginRejected, .banned),
+        ("mailbox_full", .messageOther, .mailboxFull), ("not_member", .messageOther, .notMember),
+        ("replaced", .logoutKicked, .replaced), ("revoked", .loginTokenExpired, .tokenErrorExpired),
+        ("session_over", .notLoggedIn, .sessionOver), ("special_channel", .wrongParameter, .specialChannel),
+        ("superseded", .joinOther, .superseded), ("timeout", .failed, .timeout),
+        ("too_many_attributes", .largeParameter, .tooManyAttributes),
+        ("too_many_changes", .failed, .rateLimited), ("too_many_messages", .messageOther, .rateLimited),
+        ("unavailable", .failed, .unavailable),
+    ]
 
     /// Constants of the libraries about users.
     static let sessions: [LuaConstant] = [
@@ -54,6 +70,10 @@ extension [LuaConstant] {
 
     /// An error as the error reply of a function; `RedisError.signaling` parses it.
     private static func refusal(_ error: SignalingError) -> String {
-        "SIG \(error.code.rawValue) \(error.reason) \(error.message)"
+        start(error.code, error.reason) + error.message
+    }
+
+    private static func start(_ code: SignalingCode, _ reason: SignalingReason) -> String {
+        "SIG \(code.rawValue) \(reason) "
     }
 }

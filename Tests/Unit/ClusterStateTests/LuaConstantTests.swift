@@ -46,6 +46,19 @@ import Testing
         #expect(source(.presence).contains("\nlocal LEASE_MS = 10000\n"))
     }
 
+    /// A name that is missing would end the function with an error of Lua.
+    @Test func refusalsAreThoseThatSwiftDeclares() {
+        let libraries: [RedisFunctionLibrary] = [
+            .presence, .memberships, .channels, .calls, .messages, .leases, .timers, .instances, .api, .streams,
+        ]
+        let sources = libraries.map(source).joined()
+        let used = Set(sources.matches(of: #/REFUSED\.(\w+)/#).map { String($0.output.1) })
+        #expect(used == Set([LuaConstant].refusals.map(\.name)))
+        #expect(sources.contains("timeout = 'SIG 1001 timeout '"))
+        // Nobody spells one by hand.
+        #expect(sources.matches(of: #/'SIG \d/#).count == (1 + used.count) * libraries.count)
+    }
+
     @Test func aFullRedisIsAnsweredAsSwiftAnswersIt() {
         let answer = "SIG 1001 memory_full the memory of Redis is nearly used up, try again later"
         #expect(source(.messages).contains("\nlocal MEMORY_FULL = '\(answer)'\n"))

@@ -18,11 +18,11 @@ local function channel_attribute_begin(keys, args)
     return once(tag, args[1], args[2], function()
         local bound = tonumber(args[4])
         if count_in_second(tag .. ':arate', bound) then
-            return {err = 'SIG 1001 rate_limited attributes of the channel changed ' .. bound .. ' times in this second'}
+            return {err = REFUSED.too_many_changes .. 'attributes of the channel changed ' .. bound .. ' times in this second'}
         end
         local limit = tonumber(state(tag, '_setattr_limit') or '0')
         if limit > 0 and count_in_second(tag .. ':arate:' .. args[3], limit) then
-            return {err = 'SIG 1001 rate_limited the attribute changed ' .. limit .. ' times in this second'}
+            return {err = REFUSED.too_many_changes .. 'the attribute changed ' .. limit .. ' times in this second'}
         end
         if args[5] == '1' then
             if refuses_memory(tag, tonumber(args[6] or 0), now) then
@@ -30,7 +30,7 @@ local function channel_attribute_begin(keys, args)
             end
             if redis.call('HLEN', tag .. ':attrs') >= ATTRIBUTES
                 and redis.call('HEXISTS', tag .. ':attrs', args[3]) == 0 then
-                return {err = 'SIG 1005 too_many_attributes a channel has at most ' .. ATTRIBUTES .. ' attributes'}
+                return {err = REFUSED.too_many_attributes .. 'a channel has at most ' .. ATTRIBUTES .. ' attributes'}
             end
         end
         return {1, redis.call('ZCARD', tag .. ':members'), now}

@@ -38,7 +38,7 @@ local function call_commit(keys, args)
   local now = clock()
   local deadline = tonumber(args[2])
   if deadline ~= 0 and now > deadline then
-    return { err = 'SIG 1001 timeout the command came after its deadline' }
+    return { err = REFUSED.timeout .. 'the command came after its deadline' }
   end
   local loaded = tonumber(args[3])
   if tonumber(redis.call('HGET', key, 'ver') or '0') ~= loaded then

@@ -233,9 +233,9 @@ local function find_room(tag, now, size, entries, bytes, sender)
         count, waiting = measure(tag)
     end
     if count >= entries then
-        return 'SIG 400 mailbox_full ' .. number(entries) .. ' messages wait for the user already'
+        return REFUSED.mailbox_full .. number(entries) .. ' messages wait for the user already'
     elseif waiting + size > bytes then
-        return 'SIG 400 mailbox_full ' .. number(bytes) .. ' bytes of messages wait for the user already'
+        return REFUSED.mailbox_full .. number(bytes) .. ' bytes of messages wait for the user already'
     end
     if sender == '' or (count * 8 < entries and waiting * 8 < bytes) then
         return nil
@@ -244,7 +244,7 @@ local function find_room(tag, now, size, entries, bytes, sender)
     if count * 2 >= entries or waiting * 2 >= bytes then
         local counted = tonumber(redis.call('HGET', tag .. ':mfrom', sender) or '0')
         if counted * 4 >= bytes then
-            return 'SIG 400 mailbox_full a quarter of the mailbox, more than half full, is this sender\'s'
+            return REFUSED.mailbox_full .. 'a quarter of the mailbox, more than half full, is this sender\'s'
         end
     end
     return nil, weight
@@ -292,7 +292,7 @@ local function add_entry(tag, mails, now, line, lifetime, entries, bytes, sender
     local weight
     if kind ~= '' then
         if calls_full(tag, now, tonumber(entries)) then
-            return {err = 'SIG 400 mailbox_full ' .. entries .. ' call events wait for the user already'}
+            return {err = REFUSED.mailbox_full .. entries .. ' call events wait for the user already'}
         end
         expires, total = end_and_total(box)
     elseif (total - off + size) * 8 > math.min(bytes, entries * ENTRY_BYTES) then

@@ -74,7 +74,7 @@ end
 local function late_error(deadline, now)
     deadline = tonumber(deadline or 0)
     if deadline > 0 and now > deadline then
-        return 'SIG 1001 timeout the deadline had passed'
+        return REFUSED.timeout .. 'the deadline had passed'
     end
     return nil
 end
@@ -129,7 +129,7 @@ local function speaker_error(tag, account, sid)
     if info and (sid == '' or string.sub(info, -#sid - 1) == ' ' .. sid) then
         return nil
     end
-    return 'SIG 400 not_member the sender is not in the channel'
+    return REFUSED.not_member .. 'the sender is not in the channel'
 end
 
 -- Returns whether a tag is that of a special channel, in which only the system speaks; see SpecialChannel in Identifiers.swift.
@@ -174,7 +174,7 @@ local function announcement_to_channel(keys, args)
                 redis.call('PEXPIRE', tag .. ':rate', WINDOW_MS)
             end
             if sent > limit then
-                return {err = 'SIG 400 rate_limited more than ' .. number(limit) .. ' messages a second in the channel'}
+                return {err = REFUSED.too_many_messages .. 'more than ' .. number(limit) .. ' messages a second in the channel'}
             end
         end
         local last_id = tonumber(id or '0')
@@ -198,7 +198,7 @@ end
 -- The same for a message of a user or of an app's server. Gateways refuse those to special channels; this is the second line.
 local function message_to_channel(keys, args)
     if is_special(keys[1]) then
-        return {err = 'SIG 1004 special_channel only the system sends messages in the special channels'}
+        return {err = REFUSED.special_channel .. 'only the system sends messages in the special channels'}
     end
     return announcement_to_channel(keys, args)
 end

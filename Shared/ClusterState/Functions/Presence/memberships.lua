@@ -20,10 +20,10 @@ local function session_enter(keys, args)
         local sid, channel, leaving, turn = unpack(
             redis.call('HMGET', tag .. ':session', 'sid', 'channel', 'leaving', 'turn'))
         if sid ~= args[3] then
-            return {err = 'SIG 1003 session_over the session is over'}
+            return {err = REFUSED.session_over .. 'the session is over'}
         end
         if args[5] ~= '0' and tonumber(args[5]) < tonumber(turn or '0') then
-            return {err = 'SIG 300 superseded the session joined or left a channel meanwhile'}
+            return {err = REFUSED.superseded .. 'the session joined or left a channel meanwhile'}
         end
         local list = {}
         for _, left in ipairs(list_without(leaving, channel)) do
@@ -105,7 +105,7 @@ end
 local function session_acts(keys, args)
     local deadline = tonumber(args[1])
     if deadline ~= 0 and clock() > deadline then
-        return {err = 'SIG 1001 timeout the deadline had passed'}
+        return {err = REFUSED.timeout .. 'the deadline had passed'}
     end
     local refusal = session_error(keys[1], args[2], args[3])
     return refusal and {err = refusal} or redis.status_reply('OK')

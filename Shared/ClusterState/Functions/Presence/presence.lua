@@ -117,12 +117,12 @@ local function session_open(keys, args)
         local ver, pver, ban = unpack(redis.call('HMGET', tag .. ':box', 'ver', 'pver', 'ban'))
         local banned = ban and tonumber(string.match(ban, '^%d+')) or 0
         if banned > now then
-            return {err = 'SIG 202 banned the user is banned until ' .. number(math.floor(banned / 1000))}
+            return {err = REFUSED.banned .. 'the user is banned until ' .. number(math.floor(banned / 1000))}
         end
         -- A session without a token has 0.
         local revoked = ban and tonumber(string.match(ban, '^%d+ (%d+) %d+$')) or 0
         if tonumber(args[10]) > 0 and tonumber(args[10]) <= revoked then
-            return {err = 'SIG 204 TokenErrorExpired the token was revoked'}
+            return {err = REFUSED.revoked .. 'the token was revoked'}
         end
         local is_known = ver or pver or ban
         local old = read_session(tag)
@@ -184,9 +184,9 @@ local function session_resume(keys, args)
         if not session or session.sid ~= args[4] or session.secret ~= args[5] then
             local reason, secret = end_of(tag, args[4])
             if reason == '601' and secret == args[5] then
-                return {err = 'SIG 103 replaced a newer login took the place of the session'}
+                return {err = REFUSED.replaced .. 'a newer login took the place of the session'}
             end
-            return {err = 'SIG 1003 bad_line the session is over'}
+            return {err = REFUSED.bad_line .. 'the session is over'}
         end
         if session.gateway ~= args[3] then
             redis.call(PUBLISH, gateway_topic(tag, session.gateway), 'moved ' .. session.sid)
@@ -480,7 +480,7 @@ local function user_attribute_begin(keys, args)
     local now = clock()
     local deadline = tonumber(args[1])
     if deadline ~= 0 and now > deadline then
-        return {err = 'SIG 1001 timeout the deadline had passed'}
+        return {err = REFUSED.timeout .. 'the deadline had passed'}
     end
     local refusal = args[2] ~= '' and session_error(tag, args[2], args[3])
     if refusal then
@@ -490,7 +490,7 @@ local function user_attribute_begin(keys, args)
         return {err = MEMORY_FULL}
     end
     if redis.call('HLEN', tag .. ':attrs') >= ATTRIBUTES and redis.call('HEXISTS', tag .. ':attrs', args[4]) == 0 then
-        return {err = 'SIG 1005 too_many_attributes a user has at most ' .. ATTRIBUTES .. ' attributes'}
+        return {err = REFUSED.too_many_attributes .. 'a user has at most ' .. ATTRIBUTES .. ' attributes'}
     end
     return redis.status_reply('OK')
 end
