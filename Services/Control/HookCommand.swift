@@ -8,7 +8,10 @@ internal import SignalingWire
 struct HookCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hook", abstract: "Sets which server of an app is asked before a login, a join or a message.",
-        subcommands: [Set.self, Show.self, List.self, Remove.self])
+        subcommands: [
+            Set.self, ShowSetting<BeforeHookRecord>.self, ListSettings<BeforeHookRecord>.self,
+            RemoveSetting<BeforeHookRecord>.self,
+        ])
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -17,8 +20,7 @@ struct HookCommand: AsyncParsableCommand {
         @Argument(help: "The app.")
         var app: AppID
 
-        @Argument(help: "Where questions are posted to: an http or https URL without user and fragment.")
-        var url: String
+        @OptionGroup var receiver: ReceiverOptions
 
         @Option(parsing: .upToNextOption, help: "What is asked about: login, join, send; by default all.")
         var on: [HookPoint] = []
@@ -35,21 +37,9 @@ struct HookCommand: AsyncParsableCommand {
         @Option(help: "Questions that each event loop of a gateway has under way at most: 1...1000.")
         var requests = 64
 
-        @OptionGroup var secret: SecretOptions
-
-        @Flag(help: "The URL may lead into private networks.")
-        var allowPrivate = false
-
-        @Flag(help: "The URL may lead to the loopback addresses of the machine that makes the requests.")
-        var allowLoopback = false
-
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            guard WebhookURL(url) != nil else {
-                throw ValidationError(
-                    "URL must be an http or https URL of up to \(WebhookURL.maxBytes) bytes, without user and fragment")
-            }
             guard BeforeHook.deadlines.contains(deadline) else { throw ValidationError("--deadline must be 50...5000") }
             guard BeforeHook.requestCounts.contains(requests) else {
                 throw ValidationError("--requests must be 1...1000")
@@ -58,87 +48,44 @@ struct HookCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await Failure.reported {
-                let given = try secret.given()
+                let (url, given) = (try receiver.address(), try receiver.secret.given())
                 try await Database.with { pool in
-                    guard let url = WebhookURL(url) else { throw Failure.refused("the URL is invalid") }
-                    let store = BeforeHookStore(pool: pool)
-                    let former = try await store.list(app: app).first?.hook.secret
+                    let former = try await BeforeHookRecord.find(app, in: pool)?.hook.secret
                     var hook = BeforeHook(
                         url: url, secret: given ?? former ?? SecureRandom.hex(bytes: 32),
                         points: HookPoints(on.isEmpty ? HookPoint.allCases : on))
                     hook.deadline = deadline
                     hook.failsOpen = failOpen
                     hook.requests = requests
-                    hook.allowed = AllowedNetworks(private: allowPrivate, loopback: allowLoopback)
+                    hook.allowed = receiver.allowed
                     hook.refusesBusy = refuseBusy
-                    guard try await store.set(hook, of: app), let record = try await store.list(app: app).first else {
+                    guard try await BeforeHookStore(pool: pool).set(hook, of: app) else {
                         throw AppCommand.unknown(app)
                     }
-                    output.show(HookOutput(record: record, showsSecret: true))
+                    output.show(try await BeforeHookRecord.existing(app, in: pool).output(withSecret: true))
                 }
             }
         }
     }
+}
 
-    struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Shows an app's before-hook.")
+extension BeforeHookRecord: AppSetting {
+    static var name: String { "before-hook" }
+    static var plural: String { "hooks" }
+    static var shows: String { "Shows an app's before-hook." }
+    static var removes: String { "Removes an app's before-hook. Gateways follow within 40 s." }
 
-        @Argument(help: "The app.")
-        var app: AppID
+    static func all(in pool: PostgresPool) async throws -> [Self] { try await BeforeHookStore(pool: pool).list() }
 
-        @Flag(help: "Print the secret too.")
-        var withSecret = false
-
-        @OptionGroup var output: OutputOptions
-
-        func run() async throws {
-            try await Failure.reported {
-                try await Database.with { pool in
-                    guard let record = try await BeforeHookStore(pool: pool).list(app: app).first else {
-                        throw HookCommand.missing(app)
-                    }
-                    output.show(HookOutput(record: record, showsSecret: withSecret))
-                }
-            }
-        }
+    static func find(_ app: AppID, in pool: PostgresPool) async throws -> Self? {
+        try await BeforeHookStore(pool: pool).list(app: app).first
     }
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lists the before-hooks of all apps.")
-
-        @OptionGroup var output: OutputOptions
-
-        func run() async throws {
-            try await Failure.reported {
-                try await Database.with { pool in
-                    let records = try await BeforeHookStore(pool: pool).list()
-                    output.show(
-                        Listing(name: "hooks", records: records.map { HookOutput(record: $0, showsSecret: false) }))
-                }
-            }
-        }
+    static func remove(_ app: AppID, in pool: PostgresPool) async throws -> Bool {
+        try await BeforeHookStore(pool: pool).remove(app)
     }
 
-    struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Removes an app's before-hook. Gateways follow within 40 s.")
-
-        @Argument(help: "The app.")
-        var app: AppID
-
-        @OptionGroup var output: OutputOptions
-
-        func run() async throws {
-            try await Failure.reported {
-                try await Database.with { pool in
-                    guard try await BeforeHookStore(pool: pool).remove(app) else { throw HookCommand.missing(app) }
-                    output.show(Outcome(deed: "removed", subject: app.rawValue, line: "removed the hook of \(app)"))
-                }
-            }
-        }
-    }
-
-    private static func missing(_ app: AppID) -> Failure { .refused("the app \(app) has no before-hook") }
+    func output(withSecret: Bool) -> HookOutput { HookOutput(record: self, showsSecret: withSecret) }
 }
 
 extension HookPoint: ExpressibleByArgument {}

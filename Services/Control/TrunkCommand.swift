@@ -6,7 +6,9 @@ internal import SignalingProtocol
 struct TrunkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trunk", abstract: "Sets, shows, lists and removes apps' SIP trunks.",
-        subcommands: [Set.self, Show.self, List.self, Remove.self])
+        subcommands: [
+            Set.self, ShowSetting<SIPTrunk>.self, ListSettings<SIPTrunk>.self, RemoveSetting<SIPTrunk>.self,
+        ])
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -91,80 +93,16 @@ struct TrunkCommand: AsyncParsableCommand {
             try await Failure.reported {
                 let trunk = trunk
                 try await Database.with { pool in
-                    let store = TrunkStore(pool: pool)
                     // Anyone who knows the app's id can log in to it and could call at the trunk owner's expense.
                     if !phones.saysWhom, let app = try await AppStore(pool: pool).find(app), !app.tokenRequired {
                         throw TrunkCommand.openApp(app.id)
                     }
                     do {
-                        try await store.set(trunk)
+                        try await TrunkStore(pool: pool).set(trunk)
                     } catch let error as PostgresError where error.isMissingReference {
                         throw AppCommand.unknown(app)
                     }
-                    guard let trunk = try await store.find(app) else { throw TrunkCommand.missing(app) }
-                    output.show(TrunkOutput(trunk, withSecret: false))
-                }
-            }
-        }
-    }
-
-    struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Shows an app's trunk.")
-
-        @Argument(help: "The app.")
-        var app: AppID
-
-        @Flag(help: "Show the secret, too.")
-        var showSecret = false
-
-        @OptionGroup var output: OutputOptions
-
-        func run() async throws {
-            try await Failure.reported {
-                try await Database.with { pool in
-                    guard let trunk = try await TrunkStore(pool: pool).find(app) else {
-                        throw TrunkCommand.missing(app)
-                    }
-                    output.show(TrunkOutput(trunk, withSecret: showSecret))
-                }
-            }
-        }
-    }
-
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lists the trunks.")
-
-        @Flag(help: "Show the secrets, too.")
-        var showSecrets = false
-
-        @OptionGroup var output: OutputOptions
-
-        func run() async throws {
-            try await Failure.reported {
-                try await Database.with { pool in
-                    let trunks = try await TrunkStore(pool: pool).list()
-                        .map { TrunkOutput($0, withSecret: showSecrets) }
-                    output.show(Listing(name: "trunks", records: trunks))
-                }
-            }
-        }
-    }
-
-    struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Removes an app's trunk: its calls to telephones fail from then on.")
-
-        @Argument(help: "The app.")
-        var app: AppID
-
-        @OptionGroup var output: OutputOptions
-
-        func run() async throws {
-            try await Failure.reported {
-                try await Database.with { pool in
-                    guard try await TrunkStore(pool: pool).remove(app) else { throw TrunkCommand.missing(app) }
-                    output.show(
-                        Outcome(deed: "removed", subject: app.rawValue, line: "removed the trunk of \(app)"))
+                    output.show(try await SIPTrunk.existing(app, in: pool).output(withSecret: false))
                 }
             }
         }
@@ -176,6 +114,23 @@ struct TrunkCommand: AsyncParsableCommand {
                 + "or --allow none"
         )
     }
+}
 
-    static func missing(_ app: AppID) -> Failure { .refused("the app \(app) has no trunk") }
+extension SIPTrunk: AppSetting {
+    static var name: String { "trunk" }
+    static var plural: String { "trunks" }
+    static var shows: String { "Shows an app's trunk." }
+    static var removes: String { "Removes an app's trunk: its calls to telephones fail from then on." }
+
+    static func all(in pool: PostgresPool) async throws -> [Self] { try await TrunkStore(pool: pool).list() }
+
+    static func find(_ app: AppID, in pool: PostgresPool) async throws -> Self? {
+        try await TrunkStore(pool: pool).find(app)
+    }
+
+    static func remove(_ app: AppID, in pool: PostgresPool) async throws -> Bool {
+        try await TrunkStore(pool: pool).remove(app)
+    }
+
+    func output(withSecret: Bool) -> TrunkOutput { TrunkOutput(self, withSecret: withSecret) }
 }

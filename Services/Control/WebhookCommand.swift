@@ -7,7 +7,10 @@ internal import SignalingProtocol
 struct WebhookCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "webhook", abstract: "Sets where apps' events are sent by HTTP, and shows how that is going.",
-        subcommands: [Set.self, Show.self, List.self, Remove.self, Dead.self, Replay.self])
+        subcommands: [
+            Set.self, ShowSetting<WebhookRecord>.self, ListSettings<WebhookRecord>.self,
+            RemoveSetting<WebhookRecord>.self, Dead.self, Replay.self,
+        ])
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -16,8 +19,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @Argument(help: "The app.")
         var app: AppID
 
-        @Argument(help: "Where events are posted to: an http or https URL without user and fragment.")
-        var url: String
+        @OptionGroup var receiver: ReceiverOptions
 
         @Option(
             parsing: .upToNextOption,
@@ -25,101 +27,27 @@ struct WebhookCommand: AsyncParsableCommand {
                 "Which events: online, offline, join, leave, channel_created, channel_destroyed, call; by default all.")
         var kinds: [WebhookKind] = []
 
-        @OptionGroup var secret: SecretOptions
-
         @Option(help: "Events in one request at most: 1...1000.")
         var batch = 100
-
-        @Flag(help: "The URL may lead into private networks.")
-        var allowPrivate = false
-
-        @Flag(help: "The URL may lead to the loopback addresses of the machine that makes the requests.")
-        var allowLoopback = false
 
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            guard WebhookURL(url) != nil else {
-                throw ValidationError(
-                    "URL must be an http or https URL of up to \(WebhookURL.maxBytes) bytes, without user and fragment")
-            }
             guard Webhook.batches.contains(batch) else { throw ValidationError("--batch must be 1...1000") }
         }
 
         func run() async throws {
             try await Failure.reported {
-                let given = try secret.given()
+                let (url, given) = (try receiver.address(), try receiver.secret.given())
                 try await Database.with { pool in
-                    guard let url = WebhookURL(url) else { throw Failure.refused("the URL is invalid") }
-                    let store = WebhookStore(pool: pool)
-                    let former = try await store.list(app: app).first?.webhook.secret
+                    let former = try await WebhookRecord.find(app, in: pool)?.webhook.secret
                     var webhook = Webhook(
                         app: app, url: url, secret: given ?? former ?? SecureRandom.hex(bytes: 32))
                     if !kinds.isEmpty { webhook.kinds = Swift.Set(kinds) }
                     webhook.batch = batch
-                    webhook.allowed = AllowedNetworks(private: allowPrivate, loopback: allowLoopback)
-                    guard try await store.set(webhook), let record = try await store.list(app: app).first else {
-                        throw AppCommand.unknown(app)
-                    }
-                    output.show(WebhookOutput(record, showsSecret: true))
-                }
-            }
-        }
-    }
-
-    struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Shows an app's webhook, its backlog and why it fails.")
-
-        @Argument(help: "The app.")
-        var app: AppID
-
-        @Flag(help: "Print the secret too.")
-        var withSecret = false
-
-        @OptionGroup var output: OutputOptions
-
-        func run() async throws {
-            try await Failure.reported {
-                try await Database.with { pool in
-                    guard let record = try await WebhookStore(pool: pool).list(app: app).first else {
-                        throw WebhookCommand.missing(app)
-                    }
-                    output.show(WebhookOutput(record, showsSecret: withSecret))
-                }
-            }
-        }
-    }
-
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lists the webhooks of all apps.")
-
-        @OptionGroup var output: OutputOptions
-
-        func run() async throws {
-            try await Failure.reported {
-                try await Database.with { pool in
-                    let records = try await WebhookStore(pool: pool).list()
-                    output.show(Listing(name: "webhooks", records: records.map { WebhookOutput($0) }))
-                }
-            }
-        }
-    }
-
-    struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Removes an app's webhook, with the events that wait. Dead letters stay.")
-
-        @Argument(help: "The app.")
-        var app: AppID
-
-        @OptionGroup var output: OutputOptions
-
-        func run() async throws {
-            try await Failure.reported {
-                try await Database.with { pool in
-                    guard try await WebhookStore(pool: pool).remove(app) else { throw WebhookCommand.missing(app) }
-                    output.show(Outcome(deed: "removed", subject: app.rawValue, line: "removed the webhook of \(app)"))
+                    webhook.allowed = receiver.allowed
+                    guard try await WebhookStore(pool: pool).set(webhook) else { throw AppCommand.unknown(app) }
+                    output.show(try await WebhookRecord.existing(app, in: pool).output(withSecret: true))
                 }
             }
         }
@@ -170,7 +98,7 @@ struct WebhookCommand: AsyncParsableCommand {
             try await Failure.reported {
                 try await Database.with { pool in
                     guard let count = try await WebhookStore(pool: pool).replay(app, id: id, limit: limit) else {
-                        throw WebhookCommand.missing(app)
+                        throw WebhookRecord.missing(app)
                     }
                     output.show(
                         Outcome(deed: "replayed", subject: String(count), line: "queued \(count) events again"))
@@ -182,8 +110,25 @@ struct WebhookCommand: AsyncParsableCommand {
     private static func check(limit: Int) throws {
         guard (1...100_000).contains(limit) else { throw ValidationError("--limit must be 1...100000") }
     }
+}
 
-    private static func missing(_ app: AppID) -> Failure { .refused("the app \(app) has no webhook") }
+extension WebhookRecord: AppSetting {
+    static var name: String { "webhook" }
+    static var plural: String { "webhooks" }
+    static var shows: String { "Shows an app's webhook, its backlog and why it fails." }
+    static var removes: String { "Removes an app's webhook, with the events that wait. Dead letters stay." }
+
+    static func all(in pool: PostgresPool) async throws -> [Self] { try await WebhookStore(pool: pool).list() }
+
+    static func find(_ app: AppID, in pool: PostgresPool) async throws -> Self? {
+        try await WebhookStore(pool: pool).list(app: app).first
+    }
+
+    static func remove(_ app: AppID, in pool: PostgresPool) async throws -> Bool {
+        try await WebhookStore(pool: pool).remove(app)
+    }
+
+    func output(withSecret: Bool) -> WebhookOutput { WebhookOutput(self, showsSecret: withSecret) }
 }
 
 extension WebhookKind: ExpressibleByArgument {}
