@@ -95,10 +95,13 @@ extension UserCommand {
 
         func run() async throws {
             try await Failure.reported {
-                try await Database.with { pool in
-                    guard try await AppStore(pool: pool).find(app) != nil else { throw AppCommand.unknown(app) }
-                    let found = try await BanStore(pool: pool).current(of: app, paging.page).map { BanOutput($0) }
-                    output.show(Page("bans", found, limit: paging.limit, position: \.account))
+                try await Database.withRecords(of: app) { records in
+                    output.show(
+                        try await records.page(.bans, "bans", paging) { ban in
+                            let reason = ban.visible("reason") ?? ""
+                            return "\(ban.visible("account") ?? "")  until \(ban.time("until") ?? "")"
+                                + (reason.isEmpty ? "" : "  \(reason)")
+                        })
                 }
             }
         }
@@ -141,8 +144,8 @@ private struct BanOutput: PrintableRecord {
     var members: [JSONMember] {
         [
             JSONMember("account", account), JSONMember("reason", ban.reason),
-            JSONMember("until", time: RedisTime(milliseconds: ban.until * 1000)),
-            JSONMember("createdAt", time: RedisTime(milliseconds: ban.createdAt * 1000)),
+            // In Unix seconds.
+            JSONMember("until", ban.until), JSONMember("createdAt", ban.createdAt),
         ]
     }
 

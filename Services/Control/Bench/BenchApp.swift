@@ -57,12 +57,13 @@ struct BenchApp: Sendable {
 
     /// Waits until PostgreSQL's copy has had no session twice: a login that was given up may still be on its way.
     private func endSessions(_ pool: PostgresPool) async throws -> Int {
-        let directory = Directory(pool: pool, app: id)
+        let records = AppRecords(store: RecordListStore(pool: pool), app: id)
         let begin = ContinuousClock.now
         var looks = 0
-        var online: [OnlineUser] = []
+        var online: [Account] = []
         while ContinuousClock.now - begin < Self.patience {
-            online = try await directory.onlineUsers(NamePage(after: "", prefix: "", limit: Self.page))
+            online = try await records.page(.online, "users", try PageOptions.first(Self.page)) { _ in "" }.records
+                .compactMap { record in record.json["account"]?.string.flatMap { try? Account($0) } }
             looks = online.isEmpty ? looks + 1 : 0
             if looks == 2 { return 0 }
             if !online.isEmpty, ContinuousClock.now - begin >= Self.kickAfter {
@@ -75,10 +76,9 @@ struct BenchApp: Sendable {
     }
 
     /// The order that `user kick` gives.
-    private func disconnect(_ users: [OnlineUser]) async throws {
+    private func disconnect(_ accounts: [Account]) async throws {
         try await ControlRedis.withConnection(libraries: [.streams]) { connection in
-            for user in users {
-                guard let account = try? Account(user.account) else { continue }
+            for account in accounts {
                 let command = DisconnectUser(user: UserKey(app: id, account: account))
                 let order = CommandID("bench-\(SecureRandom.hex(bytes: 12))")
                 _ = try await connection.execute(PostedCommand.command(on: connection.bus, for: command, id: order))

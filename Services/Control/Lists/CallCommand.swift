@@ -34,37 +34,31 @@ struct CallCommand: AsyncParsableCommand {
         @Option(help: "Only calls between users, to telephones or from telephones.")
         var direction: Direction?
 
-        @Option(help: "Only calls that began before this time, in Unix milliseconds.")
+        @Option(help: "Only calls that began before this time, in Unix seconds.")
         var before: Int64?
 
-        @Option(help: "How many at most: 1 to 1000.")
-        var limit = 100
+        @OptionGroup var paging: PageOptions
 
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            guard (1...PageOptions.bound).contains(limit) else {
-                throw ValidationError("--limit must be 1...\(PageOptions.bound)")
-            }
             guard (party ?? "").utf8.count <= Limits.accountBytes, !(party ?? "").utf8.contains(0) else {
                 throw ValidationError("--party may have up to \(Limits.accountBytes) bytes")
             }
-            guard (0...9_999_999_999_999).contains(before ?? 0) else {
-                throw ValidationError("--before must be 0...9999999999999")
+            guard (0...9_999_999_999).contains(before ?? 0) else {
+                throw ValidationError("--before must be 0...9999999999")
             }
+            guard paging.prefix.isEmpty else { throw ValidationError("calls have no names: --prefix is for names") }
         }
 
         func run() async throws {
             try await Failure.reported {
-                var filter = Directory.CallFilter()
-                filter.state = state?.name
-                filter.party = party
-                filter.direction = direction?.rawValue
-                filter.before = before.map { RedisTime(milliseconds: $0) }
-                try await Database.withDirectory(of: app) { [filter] directory in
-                    let found = try await directory.calls(filter, limit: limit + 1)
+                var filter = RecordFilter()
+                (filter.state, filter.party) = (state?.name, party)
+                (filter.direction, filter.before) = (direction?.rawValue, before)
+                try await Database.withRecords(of: app) { [filter] records in
                     output.show(
-                        Page("calls", found, limit: limit, option: "--before") { "\($0.startedAt.milliseconds)" })
+                        try await records.page(.calls, "calls", paging, matching: filter, line: CallCommand.line))
                 }
             }
         }
@@ -73,6 +67,9 @@ struct CallCommand: AsyncParsableCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Shows the calls with an id, the latest first: as a rule one.")
+
+        /// Ids may repeat after a long time.
+        private static let bound = 10
 
         @Option(help: "The app.")
         var app: AppID
@@ -90,38 +87,29 @@ struct CallCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await Failure.reported {
-                try await Database.withDirectory(of: app) { directory in
-                    let found = try await directory.calls(id: id)
-                    guard !found.isEmpty else { throw Failure.refused("there is no call with that id in \(app)") }
-                    output.show(Listing(name: "calls", records: found))
+                var filter = RecordFilter()
+                filter.id = id
+                try await Database.withRecords(of: app) { [filter] records in
+                    let found = try await records.page(
+                        .calls, "calls", try PageOptions.first(Self.bound), matching: filter, line: CallCommand.line)
+                    guard !found.records.isEmpty else {
+                        throw Failure.refused("there is no call with that id in \(app)")
+                    }
+                    output.show(Listing(name: "calls", records: found.records))
                 }
             }
         }
     }
-}
 
-extension LoggedCall: PrintableRecord {
-    var members: [JSONMember] {
-        [
-            JSONMember("id", id), JSONMember("channel", channel),
-            JSONMember("caller", caller), JSONMember("callee", callee),
-            JSONMember("direction", direction), JSONMember("state", state),
-            JSONMember("startedAt", time: startedAt), JSONMember("acceptedAt", time: acceptedAt),
-            JSONMember("endedAt", time: endedAt),
-            JSONMember("endCode", endCode),
-            JSONMember("sipStatus", sipStatus),
-        ]
-    }
-
-    var line: String {
-        let talk = endedAt.flatMap { end in
-            acceptedAt.map { "  talked \((end.milliseconds - $0.milliseconds) / 1000) s" }
-        }
+    private static func line(_ call: JSONValue) -> String {
+        var talk: String?
+        if let seconds = call.number("talkSeconds"), call["endedAt"] != .null { talk = "talked \(seconds) s" }
         let parts = [
-            "\(id)  \(Output.time(milliseconds: startedAt.milliseconds))",
-            "\(caller.visible) -> \(callee.visible) in \(channel.visible)  \(direction)  \(state)",
-            endCode.map { "code \($0)" }, sipStatus.map { "SIP \($0)" },
+            "\(call.visible("id") ?? "")  \(call.time("startedAt") ?? "")",
+            "\(call.visible("caller") ?? "") -> \(call.visible("callee") ?? "") in \(call.visible("channel") ?? "")  "
+                + "\(call.visible("direction") ?? "")  \(call.visible("state") ?? "")",
+            call.number("endCode").map { "code \($0)" }, call.number("sipStatus").map { "SIP \($0)" }, talk,
         ]
-        return parts.compactMap(\.self).joined(separator: "  ") + (talk ?? "")
+        return parts.compactMap(\.self).joined(separator: "  ")
     }
 }

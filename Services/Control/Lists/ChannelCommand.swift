@@ -10,7 +10,7 @@ struct ChannelCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists the channels of an app that have members or attributes, by name.",
+            abstract: "Lists the channels of an app that have members, by name.",
             discussion: "From PostgreSQL's copy of the members, usually less than a second behind.")
 
         @Option(help: "The app.")
@@ -31,9 +31,14 @@ struct ChannelCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await Failure.reported {
-                try await Database.withDirectory(of: app) { directory in
-                    let found = try await directory.channels(paging.page, members: members)
-                    output.show(Page("channels", found, limit: paging.limit, position: \.name))
+                var filter = RecordFilter()
+                filter.members = members
+                try await Database.withRecords(of: app) { [filter] records in
+                    output.show(
+                        try await records.page(.channels, "channels", paging, matching: filter) { channel in
+                            "\(channel.visible("channel") ?? "")  \(channel.number("members") ?? 0) members  "
+                                + "\(channel.number("attributes") ?? 0) attributes"
+                        })
                 }
             }
         }
@@ -45,18 +50,15 @@ struct ChannelCommand: AsyncParsableCommand {
             discussion: "From PostgreSQL, whose copy of the members is usually less than a second behind.")
 
         private struct Report: Printable {
-            let channel: KnownChannel
-            let attributes: [Attribute]
-            let page: Page<KnownMember>
+            let channel: JSONValue
+            let page: Page
 
-            var members: [JSONMember] {
-                page.members + [
-                    JSONMember("attributes", attributes.json), JSONMember("channel", channel.name),
-                    JSONMember("total", channel.memberCount),
-                ]
+            var members: [JSONMember] { page.members + Record(json: channel, line: "").members }
+
+            var lines: [String] {
+                ["\(channel.visible("channel") ?? "")  \(channel.number("total") ?? 0) members"]
+                    + channel.attributeLines + page.lines
             }
-
-            var lines: [String] { [channel.line] + attributes.lines + page.lines }
         }
 
         @Option(help: "The app.")
@@ -71,41 +73,17 @@ struct ChannelCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await Failure.reported {
-                try await Database.withDirectory(of: app) { directory in
-                    guard let found = try await directory.channel(channel) else {
+                try await Database.withRecords(of: app) { records in
+                    guard let found = try await records.store.channel(ChannelKey(app: app, name: channel)) else {
                         throw Failure.refused("the channel \(channel) of \(app) has neither members nor attributes")
                     }
-                    let attributes = try await directory.attributes(of: channel)
-                    let members = try await directory.members(of: channel, paging.page)
-                    let page = Page("members", members, limit: paging.limit, position: \.account)
-                    output.show(Report(channel: found, attributes: attributes, page: page))
+                    let page = try await records.page(.members, "members", paging, of: channel) { member in
+                        "\(member.visible("account") ?? "")  uid \(member.number("uid") ?? 0)  since "
+                            + (member.time("joinedAt") ?? "")
+                    }
+                    output.show(Report(channel: try JSONValue.parse(found.utf8), page: page))
                 }
             }
         }
-    }
-}
-
-extension KnownChannel: PrintableRecord {
-    var members: [JSONMember] {
-        [
-            JSONMember("channel", name), JSONMember("members", memberCount),
-            JSONMember("attributes", attributes), JSONMember("oldestJoin", time: oldestJoin),
-        ]
-    }
-
-    var line: String { "\(name.visible)  \(memberCount) members  \(attributes) attributes" }
-}
-
-extension KnownMember: PrintableRecord {
-    var members: [JSONMember] {
-        [
-            JSONMember("account", account), JSONMember("uid", uid),
-            JSONMember("gateway", gateway), JSONMember("joinedAt", time: joinedAt),
-        ]
-    }
-
-    var line: String {
-        "\(account)  uid \(uid)  since \(Output.time(milliseconds: joinedAt.milliseconds))"
-            + (gateway.map { "  at \($0)" } ?? "")
     }
 }

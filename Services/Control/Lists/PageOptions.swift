@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BusProtocol
 internal import PostgresStore
 internal import SignalingProtocol
 internal import SignalingWire
@@ -7,77 +8,103 @@ internal import SignalingWire
 struct PageOptions: ParsableArguments {
     /// The largest page.
     static let bound = 1000
+    /// The longest position of a page: that of a call is its start and its id.
+    private static let positionBytes = 1024
 
     @Option(help: "How many at most: 1 to 1000.")
     var limit = 100
 
-    @Option(help: "Begin after this name, the last one of the page before.")
+    @Option(help: "Begin after this: the `next` of the page before.")
     var after = ""
 
     @Option(help: "Only names that begin with this.")
     var prefix = ""
 
+    /// The first page, of so many records.
+    static func first(_ limit: Int) throws -> PageOptions { try parse(["--limit", String(limit)]) }
+
     func validate() throws {
         guard (1...Self.bound).contains(limit) else { throw ValidationError("--limit must be 1...\(Self.bound)") }
-        for (name, value) in [("--after", after), ("--prefix", prefix)]
-        where value.utf8.count > Limits.accountBytes || value.utf8.contains(0) {
-            throw ValidationError("\(name) may have up to \(Limits.accountBytes) bytes")
+        for (name, value, bytes) in [("--after", after, Self.positionBytes), ("--prefix", prefix, Limits.accountBytes)]
+        where value.utf8.count > bytes || value.utf8.contains(0) {
+            throw ValidationError("\(name) may have up to \(bytes) bytes")
         }
     }
+}
 
-    /// The page, with one name more, by which one sees whether there is another page.
-    var page: NamePage { NamePage(after: after, prefix: prefix, limit: limit + 1) }
+/// What operators ask about an app: the lists of the server API, in its words and units, read from PostgreSQL at once.
+struct AppRecords {
+    let store: RecordListStore
+    let app: AppID
+
+    /// A page of a list.
+    /// - Parameters:
+    ///   - name: what the records are called: the list's name in JSON.
+    ///   - channel: of a list of members.
+    ///   - line: a record for people.
+    func page(
+        _ list: ListRecords.List, _ name: String, _ paging: PageOptions, of channel: ChannelName? = nil,
+        matching filter: RecordFilter = RecordFilter(), line: @escaping (JSONValue) -> String
+    ) async throws -> Page {
+        let found = try await store.page(
+            ListRecords(
+                list, app: app, channel: channel, prefix: paging.prefix, after: paging.after, limit: paging.limit),
+            matching: filter)
+        guard case .array(let records) = try JSONValue.parse(found.records.utf8) else {
+            throw Failure.refused("PostgreSQL's list is no list")
+        }
+        return Page(name: name, records: records.map { Record(json: $0, line: line($0)) }, next: found.next)
+    }
+}
+
+/// A record as PostgreSQL writes it.
+struct Record: PrintableRecord {
+    let json: JSONValue
+    let line: String
+
+    var members: [JSONMember] {
+        guard case .object(let members) = json else { return [] }
+        return members
+    }
 }
 
 /// A page of records, and where the next one begins.
-struct Page<Record: PrintableRecord>: Printable {
+struct Page: Printable {
     /// What the records are called: the list's name in JSON.
     let name: String
     let records: [Record]
-    /// What to give to `option` for the next page; nil on the last one.
+    /// What to give to `--after` for the next page; nil on the last one.
     let next: String?
-    /// The option that takes it.
-    let option: String
-
-    /// - Parameters:
-    ///   - found: the records of the page, and one more if there is another page.
-    ///   - position: what to give to `option` for the page after this record.
-    init(
-        _ name: String, _ found: [Record], limit: Int, option: String = "--after", position: (Record) -> String
-    ) {
-        self.name = name
-        self.option = option
-        records = Array(found.prefix(limit))
-        next = found.count > limit ? records.last.map(position) : nil
-    }
 
     var members: [JSONMember] {
-        [
-            JSONMember(name, .array(records.map(\.json))), JSONMember("next", next),
-        ]
+        [JSONMember(name, .array(records.map(\.json))), JSONMember("next", next)]
     }
 
     var lines: [String] {
         guard !records.isEmpty else { return ["no \(name)"] }
-        return records.map(\.line) + (next.map { ["more: \(option) '\($0)'"] } ?? [])
+        return records.map(\.line) + (next.map { ["more: --after '\($0)'"] } ?? [])
     }
 }
 
 extension Database {
     /// Calls `body` with what operators ask about an app.
     /// - Throws: ``Failure`` when there is no such app.
-    static func withDirectory(of app: AppID, _ body: (Directory) async throws -> Void) async throws {
+    static func withRecords(of app: AppID, _ body: (AppRecords) async throws -> Void) async throws {
         try await with { pool in
-            let directory = Directory(pool: pool, app: app)
-            guard try await directory.exists() else { throw AppCommand.unknown(app) }
-            try await body(directory)
+            guard try await AppStore(pool: pool).find(app) != nil else { throw AppCommand.unknown(app) }
+            try await body(AppRecords(store: RecordListStore(pool: pool), app: app))
         }
     }
 }
 
-extension JSONMember {
-    /// A member with a time in Unix milliseconds, or null.
-    init(_ name: String, time: RedisTime?) {
-        self.init(name, time?.milliseconds)
-    }
+/// What lines for people need of a record.
+extension JSONValue {
+    /// A member that is a text, without what would do something to a terminal; nil for others.
+    func visible(_ name: String) -> String? { self[name]?.string?.visible }
+
+    /// A member that is a number; nil for others.
+    func number(_ name: String) -> Int64? { self[name]?.integer }
+
+    /// A member that is a time in Unix seconds; nil for others.
+    func time(_ name: String) -> String? { number(name).map { Output.time(milliseconds: $0 * 1000) } }
 }

@@ -116,16 +116,6 @@ package struct BanStore: Sendable {
         return try rows.first?.int64("tokens") ?? 0
     }
 
-    /// Bans of an app whose time is not over, by account.
-    package func current(of app: AppID, _ page: NamePage) async throws(PostgresError) -> [Entry] {
-        let rows = try await pool.query(
-            """
-            SELECT \(Self.columns) FROM user_bans
-            WHERE app = $1 AND \(NamePage.condition("account")) AND until > now() ORDER BY account LIMIT $4
-            """, [.text(app.rawValue)] + page.parameters)
-        return try Self.entries(rows)
-    }
-
     /// The apps that have bans, or had some less than a day ago.
     package func apps() async throws(PostgresError) -> [AppID] {
         var apps: [AppID] = []

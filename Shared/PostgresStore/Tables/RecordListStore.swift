@@ -1,18 +1,40 @@
 package import BusProtocol
 internal import SignalingProtocol
 
-/// Pages of lists for the server API. Each page is one statement that reads its rows by an index,
+/// What operators narrow a list down by. The server API has no such filters: a page may read many rows for few records.
+package struct RecordFilter: Sendable {
+    /// Users at gateways whose ids begin with this.
+    package var gateway = ""
+    /// Channels with so many members at least.
+    package var members = 0
+    /// Calls that began before this time, in Unix seconds; nil for all.
+    package var before: Int64?
+    /// Calls with this state, such as `talking`; nil for all.
+    package var state: String?
+    /// Calls of this account or number; nil for all.
+    package var party: String?
+    /// Calls in this direction; nil for all.
+    package var direction: String?
+    /// Calls with this id, which may repeat after a long time; nil for all.
+    package var id: String?
+
+    package init() {}
+}
+
+/// Pages of lists for the server API and the command line. Each page is one statement that reads its rows by an index,
 /// from where the page before ended.
 package struct RecordListStore: Sendable {
-    private let pool: PostgresPool
+    let pool: PostgresPool
 
     /// Works on the database of `pool`.
     package init(pool: PostgresPool) { self.pool = pool }
 
     /// Reads a page, within the pool's ``PostgresConfiguration/queryTimeout``.
     /// - Throws: ``PostgresError``.
-    package func page(_ request: ListRecords) async throws(PostgresError) -> RecordPage {
-        let (sql, parameters) = Self.statement(for: request)
+    package func page(
+        _ request: ListRecords, matching filter: RecordFilter = RecordFilter()
+    ) async throws(PostgresError) -> RecordPage {
+        let (sql, parameters) = Self.statement(for: request, matching: filter)
         var records: [String] = []
         var last: String?
         // One row more than asked for tells whether there is a next page.
@@ -30,15 +52,17 @@ package struct RecordListStore: Sendable {
 
     // MARK: - Statements
 
-    static func statement(for request: ListRecords) -> (sql: String, parameters: [PostgresParameter]) {
+    static func statement(
+        for request: ListRecords, matching filter: RecordFilter = RecordFilter()
+    ) -> (sql: String, parameters: [PostgresParameter]) {
         var parameters: [PostgresParameter] = []
         let sql =
             switch request.list {
             case .apps: apps(request, &parameters)
-            case .users, .online: users(request, &parameters)
-            case .channels: channels(request, &parameters)
+            case .users, .online: users(request, filter, &parameters)
+            case .channels: channels(request, filter, &parameters)
             case .members: members(request, &parameters)
-            case .calls, .open: calls(request, &parameters)
+            case .calls, .open: calls(request, filter, &parameters)
             case .bans: bans(request, &parameters)
             case .usage: usage(request, &parameters)
             }
@@ -46,7 +70,7 @@ package struct RecordListStore: Sendable {
     }
 
     /// Adds a parameter and returns its place.
-    private static func put(_ value: PostgresParameter, _ parameters: inout [PostgresParameter]) -> String {
+    static func put(_ value: PostgresParameter, _ parameters: inout [PostgresParameter]) -> String {
         parameters.append(value)
         return "$\(parameters.count)"
     }
@@ -85,7 +109,7 @@ package struct RecordListStore: Sendable {
     }
 
     /// A time in Unix seconds.
-    private static func seconds(_ column: String) -> String { "floor(extract(epoch FROM \(column)))::bigint" }
+    static func seconds(_ column: String) -> String { "floor(extract(epoch FROM \(column)))::bigint" }
 
     private static func apps(_ request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {
         """
@@ -99,8 +123,11 @@ package struct RecordListStore: Sendable {
         """
     }
 
-    private static func users(_ request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {
-        let own = "app = \(app(request, &parameters)) AND \(names("account", request, &parameters))"
+    private static func users(
+        _ request: ListRecords, _ filter: RecordFilter, _ parameters: inout [PostgresParameter]
+    ) -> String {
+        var own = "app = \(app(request, &parameters)) AND \(names("account", request, &parameters))"
+        if !filter.gateway.isEmpty { own += " AND starts_with(gateway, \(put(.text(filter.gateway), &parameters)))" }
         let end = "ORDER BY account LIMIT \(limit(request, &parameters))"
         let rows =
             request.list == .online
@@ -119,15 +146,18 @@ package struct RecordListStore: Sendable {
             """
     }
 
-    private static func channels(_ request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {
-        """
-        SELECT c.channel AS key, json_build_object('channel', c.channel, 'members', c.members, 'attributes', coalesce((
-            SELECT v.attributes FROM channel_attribute_versions v WHERE v.app = c.app AND v.channel = c.channel), 0)
-            )::text AS record
-        FROM (SELECT * FROM channel_sizes WHERE app = \(app(request, &parameters))
-            AND \(names("channel", request, &parameters))
-            ORDER BY channel LIMIT \(limit(request, &parameters))) c ORDER BY c.channel
-        """
+    private static func channels(
+        _ request: ListRecords, _ filter: RecordFilter, _ parameters: inout [PostgresParameter]
+    ) -> String {
+        let size = filter.members > 0 ? " AND members >= \(put(.int(Int64(filter.members)), &parameters))::bigint" : ""
+        return """
+            SELECT c.channel AS key, json_build_object('channel', c.channel, 'members', c.members, 'attributes', coalesce((
+                SELECT v.attributes FROM channel_attribute_versions v WHERE v.app = c.app AND v.channel = c.channel), 0)
+                )::text AS record
+            FROM (SELECT * FROM channel_sizes WHERE app = \(app(request, &parameters))
+                AND \(names("channel", request, &parameters))\(size)
+                ORDER BY channel LIMIT \(limit(request, &parameters))) c ORDER BY c.channel
+            """
     }
 
     private static func members(_ request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {
@@ -142,9 +172,21 @@ package struct RecordListStore: Sendable {
     }
 
     /// A page's position is the start in microseconds, a dot, and the call's id.
-    private static func calls(_ request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {
+    private static func calls(
+        _ request: ListRecords, _ filter: RecordFilter, _ parameters: inout [PostgresParameter]
+    ) -> String {
         var condition = "app = \(app(request, &parameters))"
         if request.list == .open { condition += " AND ended_at IS NULL" }
+        if let before = filter.before {
+            condition += " AND started_at < to_timestamp(\(put(.int(before), &parameters))::bigint)"
+        }
+        for (column, value) in [("id", filter.id), ("state", filter.state), ("direction", filter.direction)] {
+            if let value { condition += " AND \(column) = \(put(.text(value), &parameters))" }
+        }
+        if let party = filter.party {
+            let place = put(.text(party), &parameters)
+            condition += " AND (caller = \(place) OR callee = \(place))"
+        }
         let parts = request.after.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         if parts.count == 2, let start = Int64(parts[0]) {
             let time = "'epoch'::timestamptz + \(put(.int(start), &parameters))::bigint * interval '1 microsecond'"

@@ -27,9 +27,13 @@ extension UserCommand {
 
         func run() async throws {
             try await Failure.reported {
-                try await Database.withDirectory(of: app) { directory in
-                    let found = try await directory.onlineUsers(paging.page, gateway: gateway)
-                    output.show(Page("users", found, limit: paging.limit, position: \.account))
+                var filter = RecordFilter()
+                filter.gateway = gateway
+                try await Database.withRecords(of: app) { [filter] records in
+                    output.show(
+                        try await records.page(.online, "users", paging, matching: filter) { user in
+                            "\(user.visible("account") ?? "")  uid \(user.number("uid") ?? 0)  \(user.place)"
+                        })
                 }
             }
         }
@@ -46,62 +50,48 @@ extension UserCommand {
 
         func run() async throws {
             try await Failure.reported {
-                try await Database.withDirectory(of: user.app) { directory in
-                    guard let found = try await directory.user(user.account) else {
+                try await Database.withRecords(of: user.app) { records in
+                    guard let found = try await records.store.user(user.key) else {
                         throw Failure.refused("\(user.account) has never logged in to \(user.app)")
                     }
-                    output.show(found)
+                    output.show(ShownUser(record: Record(json: try JSONValue.parse(found.utf8), line: "")))
                 }
             }
         }
     }
 }
 
-extension OnlineUser: PrintableRecord {
-    var members: [JSONMember] {
-        [
-            JSONMember("account", account), JSONMember("uid", uid),
-            JSONMember("gateway", gateway), JSONMember("device", device),
-            JSONMember("state", state), JSONMember("since", time: since),
-        ]
-    }
+/// A user as `user show` prints it.
+private struct ShownUser: Printable {
+    let record: Record
 
-    var line: String { "\(account)  uid \(uid)  \(place)" }
-
-    fileprivate var place: String {
-        "\(state) at \(gateway) since \(Output.time(milliseconds: since.milliseconds))"
-            + (device.isEmpty ? "" : "  \(device.visible)")
-    }
-}
-
-extension KnownUser: Printable {
-    var members: [JSONMember] {
-        [
-            JSONMember("account", account), JSONMember("uid", uid),
-            JSONMember("firstSeen", time: firstSeen), JSONMember("lastSeen", time: lastSeen),
-            JSONMember("session", session?.json ?? .null),
-            JSONMember("channels", .array(channels.map { .string($0) })),
-            JSONMember("attributes", attributes.json),
-        ]
-    }
+    var members: [JSONMember] { record.members }
 
     var lines: [String] {
-        [
-            "account     \(account)", "uid         \(uid)",
-            "first seen  \(Output.time(milliseconds: firstSeen.milliseconds))",
-            "last seen   \(Output.time(milliseconds: lastSeen.milliseconds))",
-            "session     \(session.map(\.place) ?? "none")",
-        ] + channels.map { "channel     \($0.visible)" } + attributes.lines
+        let user = record.json
+        var channels: [String] = []
+        if case .array(let names)? = user["channels"] { channels = names.compactMap(\.string) }
+        return [
+            "account     \(user.visible("account") ?? "")", "uid         \(user.number("uid") ?? 0)",
+            "first seen  \(user.time("firstSeen") ?? "")", "last seen   \(user.time("lastSeen") ?? "")",
+            "session     \(user.place)",
+        ] + channels.map { "channel     \($0.visible)" } + user.attributeLines
     }
 }
 
-extension [Attribute] {
-    /// An object with the attributes as members.
-    var json: JSONValue {
-        .object(map { JSONMember($0.name.rawValue, $0.value) }.sorted { $0.name < $1.name })
+extension JSONValue {
+    /// Where a user's session is: `connected at GATEWAY since TIME`; `offline` without one.
+    fileprivate var place: String {
+        let (state, device) = (visible("state") ?? "", visible("device") ?? "")
+        guard let gateway = visible("gateway"), let since = time("since") else { return state }
+        return "\(state) at \(gateway) since \(since)" + (device.isEmpty ? "" : "  \(device)")
     }
 
-    var lines: [String] { map { "attribute   \($0.name.rawValue.visible) = \($0.value.visible)" } }
+    /// A line for each of a record's `attributes`.
+    var attributeLines: [String] {
+        guard case .object(let attributes)? = self["attributes"] else { return [] }
+        return attributes.map { "attribute   \($0.name.visible) = \($0.value.string?.visible ?? "")" }
+    }
 }
 
 extension String {
