@@ -10,7 +10,7 @@ struct ChannelCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists the channels of an app that have members, by name.",
+            abstract: "Lists the channels of an app that have members or attributes, by name.",
             discussion: "From PostgreSQL's copy of the members, usually less than a second behind.")
 
         @Option(help: "The app.")
