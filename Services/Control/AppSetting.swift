@@ -2,8 +2,8 @@ internal import ArgumentParser
 internal import PostgresStore
 internal import SignalingProtocol
 
-/// A setting of which an app has one or none, as PostgreSQL has it: its trunk, webhook or before-hook. The commands that
-/// show, list and remove one are the same for all.
+/// A setting of which an app has one or none, as PostgreSQL has it: its trunk, webhook or before-hook. The commands
+/// that show, list and remove one are the same for all.
 protocol AppSetting: Sendable {
     associatedtype Output: PrintableRecord
 

@@ -97,7 +97,7 @@ extension UserCommand {
             try await Failure.reported {
                 try await Database.withRecords(of: app) { records in
                     output.show(
-                        try await records.page(.bans, "bans", paging) { ban in
+                        try await records.page(.bans, paging) { ban in
                             let reason = ban.visible("reason") ?? ""
                             return "\(ban.visible("account") ?? "")  until \(ban.time("until") ?? "")"
                                 + (reason.isEmpty ? "" : "  \(reason)")

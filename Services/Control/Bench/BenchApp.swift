@@ -5,6 +5,7 @@ internal import PostgresStore
 internal import RedisClient
 internal import ServiceKit
 internal import SignalingProtocol
+internal import SignalingWire
 
 /// The app of a bench, which nobody else uses: everything that the bench leaves is found by it.
 struct BenchApp: Sendable {
@@ -62,7 +63,7 @@ struct BenchApp: Sendable {
         var looks = 0
         var online: [Account] = []
         while ContinuousClock.now - begin < Self.patience {
-            online = try await records.page(.online, "users", try PageOptions.first(Self.page)) { _ in "" }.records
+            online = try await records.page(.online, try PageOptions.first(Self.page)) { _ in "" }.records
                 .compactMap { record in record.json["account"]?.string.flatMap { try? Account($0) } }
             looks = online.isEmpty ? looks + 1 : 0
             if looks == 2 { return 0 }

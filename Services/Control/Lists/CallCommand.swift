@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BusProtocol
 internal import PostgresStore
 internal import SignalingProtocol
 internal import SignalingWire
@@ -58,7 +59,7 @@ struct CallCommand: AsyncParsableCommand {
                 (filter.direction, filter.before) = (direction?.rawValue, before)
                 try await Database.withRecords(of: app) { [filter] records in
                     output.show(
-                        try await records.page(.calls, "calls", paging, matching: filter, line: CallCommand.line))
+                        try await records.page(.calls, paging, matching: filter, line: CallCommand.line))
                 }
             }
         }
@@ -91,7 +92,7 @@ struct CallCommand: AsyncParsableCommand {
                 filter.id = id
                 try await Database.withRecords(of: app) { [filter] records in
                     let found = try await records.page(
-                        .calls, "calls", try PageOptions.first(Self.bound), matching: filter, line: CallCommand.line)
+                        .calls, try PageOptions.first(Self.bound), matching: filter, line: CallCommand.line)
                     guard !found.records.isEmpty else {
                         throw Failure.refused("there is no call with that id in \(app)")
                     }

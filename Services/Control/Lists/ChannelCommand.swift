@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BusProtocol
 internal import PostgresStore
 internal import SignalingProtocol
 internal import SignalingWire
@@ -35,7 +36,7 @@ struct ChannelCommand: AsyncParsableCommand {
                 filter.members = members
                 try await Database.withRecords(of: app) { [filter] records in
                     output.show(
-                        try await records.page(.channels, "channels", paging, matching: filter) { channel in
+                        try await records.page(.channels, paging, matching: filter) { channel in
                             "\(channel.visible("channel") ?? "")  \(channel.number("members") ?? 0) members  "
                                 + "\(channel.number("attributes") ?? 0) attributes"
                         })
@@ -77,7 +78,7 @@ struct ChannelCommand: AsyncParsableCommand {
                     guard let found = try await records.store.channel(ChannelKey(app: app, name: channel)) else {
                         throw Failure.refused("the channel \(channel) of \(app) has neither members nor attributes")
                     }
-                    let page = try await records.page(.members, "members", paging, of: channel) { member in
+                    let page = try await records.page(.members, paging, of: channel) { member in
                         "\(member.visible("account") ?? "")  uid \(member.number("uid") ?? 0)  since "
                             + (member.time("joinedAt") ?? "")
                     }

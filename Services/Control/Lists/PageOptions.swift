@@ -39,11 +39,10 @@ struct AppRecords {
 
     /// A page of a list.
     /// - Parameters:
-    ///   - name: what the records are called: the list's name in JSON.
     ///   - channel: of a list of members.
     ///   - line: a record for people.
     func page(
-        _ list: ListRecords.List, _ name: String, _ paging: PageOptions, of channel: ChannelName? = nil,
+        _ list: ListRecords.List, _ paging: PageOptions, of channel: ChannelName? = nil,
         matching filter: RecordFilter = RecordFilter(), line: @escaping (JSONValue) -> String
     ) async throws -> Page {
         let found = try await store.page(
@@ -53,7 +52,18 @@ struct AppRecords {
         guard case .array(let records) = try JSONValue.parse(found.records.utf8) else {
             throw Failure.refused("PostgreSQL's list is no list")
         }
-        return Page(name: name, records: records.map { Record(json: $0, line: line($0)) }, next: found.next)
+        return Page(name: list.records, records: records.map { Record(json: $0, line: line($0)) }, next: found.next)
+    }
+}
+
+extension ListRecords.List {
+    /// What its records are called: the list's name in JSON.
+    fileprivate var records: String {
+        switch self {
+        case .users, .online: "users"
+        case .calls, .open: "calls"
+        case .apps, .channels, .members, .bans, .usage: rawValue
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BusProtocol
 internal import PostgresStore
 internal import SignalingProtocol
 internal import SignalingWire
@@ -31,7 +32,7 @@ extension UserCommand {
                 filter.gateway = gateway
                 try await Database.withRecords(of: app) { [filter] records in
                     output.show(
-                        try await records.page(.online, "users", paging, matching: filter) { user in
+                        try await records.page(.online, paging, matching: filter) { user in
                             "\(user.visible("account") ?? "")  uid \(user.number("uid") ?? 0)  \(user.place)"
                         })
                 }

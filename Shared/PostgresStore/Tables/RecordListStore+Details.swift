@@ -6,8 +6,8 @@ extension RecordListStore {
     /// A user's channels that are shown at most.
     private static let userChannels = 1000
 
-    /// A user as the list of users has it, with `firstSeen`, `lastSeen`, `channels` and `attributes`; nil for an account
-    /// that has never logged in.
+    /// A user as the list of users has it, with `firstSeen`, `lastSeen`, `channels` and `attributes`; nil for an
+    /// account that has never logged in.
     /// - Throws: ``PostgresError``.
     package func user(_ user: UserKey) async throws(PostgresError) -> String? {
         try await record(

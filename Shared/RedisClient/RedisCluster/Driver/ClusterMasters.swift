@@ -3,8 +3,8 @@ internal import Logging
 internal import NIOCore
 internal import Synchronization
 
-/// Several masters, or one that may be replaced by another: ``ClusterDriver`` on its event loop, and what may be read of
-/// it from any thread.
+/// Several masters, or one that may be replaced by another: ``ClusterDriver`` on its event loop, and what may be read
+/// of it from any thread.
 final class ClusterMasters: RedisBackend {
     private let configuration: RedisConfiguration
     private let eventLoop: any EventLoop
