@@ -98,8 +98,8 @@ bool cm_rtcp_next(struct cm_rtcp *rtcp, const uint8_t *data, size_t size, size_t
 	count = data[start] & 0x1F;
 	if (data[start] & 0x20) {
 		padding = data[end - 1];
-		/* Only the last packet may have padding. It need not be a multiple of 4, against RFC 3550: that of transport-wide
-		   feedback is not. */
+		/* Only the last packet may have padding. RFC 3550 asks for a multiple of 4 bytes, but senders of transport-wide
+		   feedback add other numbers of bytes, so any number is taken. */
 		if (padding == 0 || padding > end - start - 4 || end < size)
 			return false;
 		end -= padding;

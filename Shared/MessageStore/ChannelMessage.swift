@@ -10,8 +10,8 @@ package struct ChannelMessage: Equatable, Sendable {
     package var uid: UInt32
     /// The message text, delivered unchanged.
     package var body: String
-    /// The sender's session, which must still be current, or that of an app's server; default nil, for a service that
-    /// announces what has happened.
+    /// The sender's session, which must still be current, or the session that stands for an app's server. Nil, the
+    /// default, for a service that announces what has happened.
     package var fence: SessionFence?
     /// Whether the sender may send without being a member; default false.
     package var force = false

@@ -8,7 +8,7 @@ package struct MailboxBounds: Equatable, Sendable {
     /// The largest total size of messages in bytes, each counting 64 more than its line. Call events
     /// count, but are never refused for it.
     package var bytes: Int
-    /// The largest number of call events, which is separate from that of messages.
+    /// The largest number of call events. They are counted separately from messages.
     package var callEvents: Int
 
     /// Creates limits; by default those of ``Limits``.

@@ -38,7 +38,7 @@ package struct GatewayConfiguration: Sendable {
     var exemptNetworks: [AddressNetwork] = []
     /// Networks of proxies; connections from them must begin with a PROXY protocol header.
     var proxyNetworks: [AddressNetwork] = []
-    /// A connection that sends nothing for this long is taken for dead and closed (clients ping every 10 s).
+    /// A connection on which nothing arrives for this long counts as dead and is closed (clients ping every 10 s).
     package var idleTimeout = Duration.seconds(45)
     /// A connection that has not asked to log in after this time is closed.
     package var loginTimeout = Duration.seconds(30)

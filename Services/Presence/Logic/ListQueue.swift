@@ -19,7 +19,7 @@ package struct ListQueue: Sendable {
         case read
         /// It waits until ``Turn/next`` names it, or it is dropped.
         case wait
-        /// As many wait as may; `bound` of them.
+        /// The list is refused, because `bound` lists already wait: of this app, or of all apps.
         case refused(bound: Int, ofApp: Bool)
     }
 
@@ -96,7 +96,7 @@ package struct ListQueue: Sendable {
         return turn
     }
 
-    /// Forgets those of an app's lists that have waited too long.
+    /// Drops the lists of an app that have waited too long.
     private mutating func drop(of app: String, _ now: ContinuousClock.Instant) -> [ID] {
         guard let waiters = waiting[app] else { return [] }
         let late = waiters.filter { $0.deadline <= now }

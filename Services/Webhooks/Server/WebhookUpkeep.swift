@@ -32,9 +32,9 @@ struct WebhookUpkeep: Service {
         }
     }
 
-    /// Looks at each app's queue, and makes dead letters of what is too much. An app whose queue cannot
-    /// be read does not end the pass.
-    /// - Returns: the most events that an app had too many.
+    /// Looks at each app's queue, and makes dead letters of the events beyond its bound. A queue that cannot be read is
+    /// left out.
+    /// - Returns: by how many events the fullest queue was beyond its bound.
     private func shedPass() async throws -> Int {
         var (most, events, oldest) = (0, 0, 0.0)
         for app in try await queue.apps() {

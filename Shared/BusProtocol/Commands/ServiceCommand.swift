@@ -21,8 +21,9 @@ package protocol ServiceCommand: Equatable, Sendable, FieldRecord {
     /// Whether the command is sent even when Redis is at `maxmemory`, because it frees memory or keeps something alive.
     /// Default false.
     var isVital: Bool { get }
-    /// Whether any partition may carry the command, not only that of its subject, because it changes nothing and its
-    /// handler reads nothing in Redis: then it does not wait for a master that is away. Default false.
+    /// Whether the command may go over any partition of the bus, not only over its subject's. True for a command that
+    /// changes nothing and whose handler reads nothing in Redis: it then need not wait for a master that is away.
+    /// Default false.
     static var goesToAnyPartition: Bool { get }
 }
 

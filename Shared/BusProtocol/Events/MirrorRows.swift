@@ -6,7 +6,7 @@ package struct MirrorCause: Equatable, Sendable, FieldRecord {
     package var kind: WebhookKind
     /// Why; `success` for what has begun.
     package var reason: SignalingCode
-    /// Whether the channel has begun with it; nil for no.
+    /// True when the channel began with this join; nil otherwise, so that the field is left out.
     package var createsChannel: Bool?
 
     package init(_ kind: WebhookKind, reason: SignalingCode = .success, createsChannel: Bool = false) {
@@ -136,9 +136,9 @@ package struct ChannelEndRow: Equatable, Sendable, FieldRecord {
 
 /// A change of a channel.
 package enum ChannelMirrorRow: Equatable, Sendable, FieldCodable {
-    /// Of one of its members.
+    /// A membership has begun or ended, or is corrected.
     case member(MemberMirrorRow)
-    /// Its end.
+    /// The channel has ended.
     case end(ChannelEndRow)
 
     package func write(to writer: inout FieldWriter) {

@@ -11,12 +11,12 @@ package import SignalingProtocol
 /// marks the gateway's sessions as detached since the last heartbeat; the invitation service ends a sip-bridge's calls.
 /// The connection must keep ``RedisFunctionLibrary/leases`` loaded.
 package struct ProcessLeases<Holder: LeaseHolder>: Sendable {
-    /// How long the answers of servers are waited for that may be away while others are not.
+    /// How long to wait for each server's answer: some servers may be away while others answer.
     fileprivate static var patience: Duration { .seconds(2) }
     /// The same for the watcher, for whose answer other timers wait.
     private static var watcherPatience: Duration { .seconds(1) }
-    /// The field of a lease that tells how many the holder has. A lease without it is the only one of its holder, or
-    /// that of an earlier release, which renews only the first.
+    /// The field of a lease with the number of leases that its holder has. A lease without the field is its holder's
+    /// only one, or was written by an earlier release, which renews only the first.
     private static var countField: String { "leases" }
 
     fileprivate let connection: RedisClient
@@ -214,9 +214,11 @@ extension ProcessLeases<GatewayID> {
         }
     }
 
-    /// What some gateways tell by their own leases, each in a slot of its own: by the first that can be read.
-    /// - Returns: without those that have ended or drain, and those of which no lease can be read now.
-    /// - Throws: `RedisError` when none can be read.
+    /// Reads what some gateways write into their leases. A gateway's leases are in slots of several masters; the first
+    /// lease that can be read counts.
+    /// - Returns: the leases of the gateways that live and do not drain. A gateway is missing also when none of its
+    ///   leases can be read now.
+    /// - Throws: `RedisError` when no lease of any gateway can be read.
     package func leases(of gateways: [GatewayID]) async throws(RedisError) -> [GatewayID: GatewayLease] {
         var leases: [GatewayID: GatewayLease] = [:]
         var (unread, failure): ([GatewayID], RedisError?) = (gateways, nil)

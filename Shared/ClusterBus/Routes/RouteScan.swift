@@ -35,7 +35,7 @@ package struct RouteScan: Sendable {
     private var begun = 0
     /// What the last page asks for, one place per command.
     private var asked: [Place] = []
-    /// Where a page's replies were not the whole set, and what is to be asked again.
+    /// The buckets to ask again, because a reply had only a part of their routes or because they were left out.
     private var unfinished: Deque<Place> = []
     /// What was left out.
     private var leftOut: [Place] = []
@@ -128,8 +128,8 @@ extension RedisClient {
         return commands.isEmpty ? nil : scan.routes(in: await execute(commands))
     }
 
-    /// Puts back into a search those of its routes whose masters are away now; may be called from any thread.
-    /// - Returns: the others.
+    /// Puts routes back into the search when their masters are away now; may be called from any thread.
+    /// - Returns: the routes whose masters answer.
     package func reachable(_ routes: [FoundRoute], of scan: inout RouteScan) async -> [FoundRoute] {
         let slots = Set(routes.map { Buckets.slot(ofBucket: $0.bucket) })
         let there: Set<UInt16> = await read { slots.filter { self.isReachable(slot: $0) } }

@@ -75,7 +75,7 @@ package enum KeySpace {
     /// The pub/sub topic of one sip-bridge on a single Redis: replies to its commands.
     package static func topic(_ bridge: BridgeID) -> String { "bridge:\(bridge.rawValue):events" }
 
-    /// The pub/sub topic of a process that sends commands: the replies to those of a partition.
+    /// The pub/sub topic on which a process gets the replies to the commands that it sends over one partition.
     package static func topic(_ asker: AskerID, in partition: BusPartition) -> String {
         if let tag = partition.tag { return topic(asker, tag: tag) }
         return switch asker {
@@ -131,8 +131,8 @@ package enum KeySpace {
     /// Hash: what the nodes of ``mediaNodes`` tell gateways, by id.
     package static let mediaNodeRecords = mediaNodes + ":records"
 
-    // Of the keys named here for a service, each partition of the bus has one. No partition is the default: what
-    // forgets to name one would work on a single Redis and fail in a cluster.
+    // Each partition of the bus has one of each of the following keys of a service. The partition has no default value:
+    // code that forgets to name one would work on a single Redis and fail in a cluster.
 
     /// Stream: commands to a service whose sender waits for a reply.
     package static func commands(_ service: ServiceName, in partition: BusPartition) -> String {

@@ -6,7 +6,7 @@
 struct DelayEstimate {
     /// How far back packets count.
     static let window: MediaInterval = .seconds(2)
-    /// The most packets that count, twice those of 2 s.
+    /// The most packets that count: twice as many as normally come within the window.
     static let capacity = 200
     /// The least target: one frame, so that the packet after a lost one is usually there.
     static let least: MediaInterval = .milliseconds(20)

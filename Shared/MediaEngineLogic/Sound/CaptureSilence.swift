@@ -16,7 +16,7 @@ package struct CaptureSilence: Sendable {
             frames = 0
             return false
         }
-        // Not beyond the number at which nothing is told any more.
+        // The count stops one above the bound, so that the app is told once only.
         frames = min(frames + 1, Self.bound + 1)
         return frames == Self.bound
     }

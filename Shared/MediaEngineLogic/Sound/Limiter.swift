@@ -5,7 +5,7 @@
 struct Limiter: Sendable {
     /// The samples by which the output is later: 1 ms at 48 kHz.
     static let lookAhead = 48
-    /// The part of what is missing to full gain that comes back with each sample: 50 ms.
+    /// How fast the gain rises again: each sample adds this part of what is missing to full gain, so 63 % in 50 ms.
     static let release = 1.0 / 2400
 
     /// The sums that wait, a ring.
@@ -19,7 +19,7 @@ struct Limiter: Sendable {
     /// The samples until the last peak has gone out.
     private var hold = 0
 
-    /// Takes the next sums, and gives as many, those of 1 ms ago, limited.
+    /// Takes the next sums. Returns as many samples: the sums from 1 ms before, limited.
     mutating func limit(_ sums: [Int32]) -> [Int16] {
         guard isIdle, sums.count >= Self.lookAhead, Self.fits(sums) else { return sums.map { limit($0) } }
         // Nearly always: nothing is to be lowered, so that the sums only wait.

@@ -6,7 +6,8 @@ package struct History: Equatable, Sendable {
     package var name: String
     /// `day` or `month`, of UTC.
     package var dividedBy: String
-    /// For how many days rows are kept; 0: none are written; nil (calls only): as the invitation service is told.
+    /// The days for which rows are kept. 0: no rows are written. Nil, for calls only: the setting of the invitation
+    /// service counts.
     package var keptDays: Int?
     /// How many tables hold it.
     package var parts: Int

@@ -107,8 +107,9 @@ package actor WebhookOutbox {
         return admitted
     }
 
-    /// Counts what waits for an app's webhook, up to the bound, unless it is known that there is room for so many
-    /// events, or that there is none: what this process has queued may have been delivered meanwhile.
+    /// Counts the events that wait for an app's webhook, up to the bound. A count that is fresh enough is used again,
+    /// both when it shows enough room and when it shows none. An older one is not, because the webhooks program may
+    /// have delivered events meanwhile.
     private func findRoom(
         for events: Int, of app: AppID, _ now: ContinuousClock.Instant
     ) async throws(PostgresError) {

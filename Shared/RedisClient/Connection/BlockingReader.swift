@@ -18,7 +18,7 @@ package final class BlockingReader: Sendable {
     private let current: NIOLoopBoundBox<(address: NodeAddress, connection: RedisConnection)?>
 
     /// Creates a reader that connects at its first command.
-    /// - Parameter slot: that of all keys that it reads.
+    /// - Parameter slot: the slot of all keys that the reader reads.
     package init(_ redis: RedisClient, slot: UInt16, logger: Logger) {
         self.redis = redis
         self.slot = slot

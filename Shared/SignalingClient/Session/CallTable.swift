@@ -66,8 +66,8 @@ struct CallTable {
     private var pacedUntil = Int64.min
     private var tokens = burst
     private var tokensAt: Int64 = 0
-    /// Until this time nothing is sent: a message that the cluster could not store is repeated first, so that messages
-    /// stay in order.
+    /// Nothing is sent before this time. A message that the cluster could not store waits until then and is sent first,
+    /// so that messages stay in order.
     private var heldUntil = Int64.min
 
     var count: Int { calls.count }

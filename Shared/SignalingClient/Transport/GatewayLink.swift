@@ -1,7 +1,7 @@
 package import NIOCore
 
-/// The connection to the gateway in use; one whose attempt was given up is closed as soon as it is
-/// there. Bound to its event loop.
+/// The connection to the gateway in use. When an attempt to connect was given up and succeeds later, its connection is
+/// closed at once. Bound to its event loop.
 package final class GatewayLink<Message> {
     /// What happens to a connection.
     package enum Event {

@@ -75,7 +75,7 @@ package enum ServerFrame {
         return bytes
     }
 
-    /// The entry itself, for clients that take pushes (section 12.18).
+    /// `notify` with the mailbox entry itself, for clients that asked for pushes at their login (`Docs/protocol.md`).
     package static func pushMessage(_ entry: MailboxEntry) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(entry.line.utf8.count * 9 / 8 + 96)

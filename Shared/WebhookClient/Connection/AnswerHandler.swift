@@ -56,7 +56,8 @@ final class AnswerHandler: ChannelInboundHandler {
     func countHead(_ bytes: Int) { headBytes += bytes }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // Of an answer that is too long, the rest. An answer that nobody has asked for is an error of the decoder.
+        // Drops the rest of an answer that was too long. An answer without a request cannot come here: the decoder
+        // refuses it.
         guard let expected else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):

@@ -1,8 +1,8 @@
 /// The places for connections at the port of the server API.
 ///
-/// When all are taken, a new connection gets the place of one that waits for its next request: of one that has not
-/// shown a valid key, if there is any, and of those of the one that waits longest. So neither idle connections nor
-/// strangers keep servers out.
+/// When all are taken, a new connection takes the place of an idle one, which is closed. An idle connection is one that
+/// waits for its next request. Connections that have not shown a valid key lose their places first, and among equals
+/// the one that has waited longest. So neither idle connections nor strangers keep apps' servers out.
 package struct ConnectionPlaces: Sendable {
     /// Who a connection is.
     package typealias ID = UInt64

@@ -79,7 +79,7 @@ final class APIConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler 
     private var connection = APIConnection(now: now)
     private var id: ConnectionPlaces.ID?
     private var look: Scheduled<Void>?
-    /// Of each request that was not answered yet, whether it has a key, in their order.
+    /// For each request without an answer yet, in the order of arrival: whether it has a key.
     private var haveKeys = CircularBuffer<Bool>()
     private var status = 0
 

@@ -1,5 +1,5 @@
-/// How many of an app's questions each client address has under way: none has more than a share of them, so that one
-/// client's slow questions leave room for those of others.
+/// Counts the questions that each client address has under way at an app's server. An address may have only a share of
+/// the app's questions, so that one client's slow questions leave room for other clients.
 package struct HookShares: Sendable {
     /// The part of an app's questions that one address may have under way.
     private static let part = 8

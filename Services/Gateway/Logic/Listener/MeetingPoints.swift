@@ -19,7 +19,7 @@ package struct MeetingPoints<Address: Hashable & Sendable>: Sendable {
     private struct Known {
         /// Nil for a shard that has ended or drains.
         var shard: Shard?
-        /// How many clients were led to it by this process since it was read.
+        /// How many clients this process has sent to the shard since it last read it.
         var named = 0
         /// Random, so that the fractions of many processes add up. Each process may send a shard its share of the
         /// remaining clients, which is often less than one.
@@ -29,12 +29,12 @@ package struct MeetingPoints<Address: Hashable & Sendable>: Sendable {
 
     /// The number of gateways of a channel: two, so that one may end, or be busy, without all having to go elsewhere.
     package static var gateways: Int { 2 }
-    /// How far down the ranking gateways are looked for. When all of these are gone or busy,
-    /// clients are spread as any others.
+    /// How many gateways of the ranking come into question, from the first. When all of them are gone or busy,
+    /// discovery answers with any gateways.
     package static var candidates: Int { 8 }
-    /// How long is relied on what was read of a shard.
+    /// How long this process uses what it has read about a shard before it reads it again.
     package static var freshness: Duration { .seconds(2) }
-    /// How long is relied on the list of all gateways.
+    /// How long this process uses the list of all gateways before it reads it again.
     package static var listFreshness: Duration { .seconds(10) }
 
     private var ranking = GatewayRanking([])
@@ -62,7 +62,7 @@ package struct MeetingPoints<Address: Hashable & Sendable>: Sendable {
         listFreshUntil = nil
     }
 
-    /// Whether the list of all gateways is to be read. If so, this is taken for done.
+    /// Whether the caller must read the list of all gateways now. After the answer `true`, the list counts as read.
     package mutating func mustList(at now: ContinuousClock.Instant, jitter: Double = 1) -> Bool {
         if isComplete { return false }
         if let listFreshUntil, now < listFreshUntil { return false }
@@ -78,7 +78,8 @@ package struct MeetingPoints<Address: Hashable & Sendable>: Sendable {
         known = known.filter { listed.contains($0.key) }
     }
 
-    /// The shards of which a subject may need more than is known. What is old is relied on until they are read.
+    /// The shards that must be read, or read again, before gateways are chosen for a subject. Until that is done, the
+    /// old values are used.
     package mutating func unread(for subject: String, at now: ContinuousClock.Instant) -> [GatewayID] {
         if isComplete { return [] }
         return ranking.best(Self.candidates, for: subject).filter { id in
@@ -117,7 +118,8 @@ package struct MeetingPoints<Address: Hashable & Sendable>: Sendable {
     private var processes: Int { max(1, ranking.count * sampled.addresses / sampled.shards) }
 }
 
-/// How many clients of one channel or app a shard gets: beyond this, the next in the ranking does.
+/// The number of connections up to which a shard gets clients of one channel or app. Beyond it, the next shard in the
+/// ranking gets them.
 package struct GatheringBound: Sendable {
     /// How much busier than the average shard a gathering may make one, and by how many connections in any case.
     private static let (factor, slack) = (1.25, 64.0)

@@ -21,8 +21,8 @@ package struct ClientSession: ~Copyable {
     var rates = SessionRates()
     /// What the app's server is asked before it happens; empty for most apps.
     var hooks = HookPoints()
-    /// Whether ``hooks`` are those of the app. A resumed session whose app's settings are not known neither joins nor
-    /// sends.
+    /// Whether ``hooks`` has the app's settings. A resumed session may lack them for a while; until they come, it
+    /// neither joins channels nor sends messages.
     var areHooksKnown = true
     /// The session's mailbox; nil until the login or resume is answered.
     var mailbox: SessionMailbox?

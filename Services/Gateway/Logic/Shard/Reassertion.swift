@@ -4,8 +4,9 @@ package import SignalingProtocol
 /// The sessions and members that a gateway still has to reassert to presence and channel-state, after Redis may have
 /// lost them.
 ///
-/// Sessions go first, each request about those of one partition of the bus, so that none fails because of another's
-/// master; then members, once their sessions were answered. What failed is sent again after ``retry(_:)``.
+/// Sessions go first. A request has sessions of one partition of the bus only, so that it cannot fail because of
+/// another partition's master. Members follow once presence has answered for their sessions. Requests that failed are
+/// sent again after ``retry(_:)``.
 package struct Reassertion: Sendable {
     /// The most sessions, or members of one channel, in one request.
     package static let page = 250
@@ -31,7 +32,7 @@ package struct Reassertion: Sendable {
             if members.insert(session).inserted { order.append(session) }
         }
 
-        /// Takes out those of the next request.
+        /// Removes the sessions of the next request from the queue.
         mutating func takePage() -> [SessionID] {
             let page = Array(order.prefix(Reassertion.page))
             order.removeFirst(page.count)

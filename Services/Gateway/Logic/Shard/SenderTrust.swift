@@ -1,18 +1,19 @@
 package import Pacing
 
-/// Whether a shard holds its leases, and whether its sessions may send messages without Redis checking them.
+/// Whether a shard holds its leases, and whether its sessions may send messages without a check by Redis.
 ///
-/// A single Redis checks the sender's session with each message. In a cluster that session is at another master than
-/// the receiver's mailbox, so the gateway itself must stop in time: a gateway that was suspended, or cut off, may hold
-/// sessions that presence has ended since, and goes on with what waits in its sockets. It sends nothing once half of
-/// its leases may have expired, because only then does presence give up its sessions, nor after it has lost them,
-/// before presence has told which sessions have ended meanwhile: those of the sender's partition suffice. A session
-/// that was resumed elsewhere meanwhile is told by an event.
+/// A single Redis checks the sender's session with each message. In a cluster the session's record is at another master
+/// than the receiver's mailbox, so the gateway itself must stop in time. A gateway that was suspended or cut off may
+/// still hold sessions that presence has ended, and would go on with the messages that wait in its sockets.
+///
+/// So a shard sends nothing once half of its leases may have expired: presence gives up the shard's sessions only after
+/// that. When it has its leases again, a session may send once presence has told which sessions of the sender's
+/// partition have ended meanwhile. A session that was resumed at another gateway learns it by an event.
 package struct SenderTrust: Sendable {
     private struct Lease {
-        /// When it may have expired, unless it is renewed.
+        /// When the lease may have expired, unless it is renewed before.
         var end = LocalTime.distantPast
-        /// From when on it counts.
+        /// The time from which the lease counts; see ``leaseRenewed(_:askedAt:wasHeld:now:)``.
         var countsFrom = LocalTime.distantPast
 
         func counts(at now: LocalTime) -> Bool { countsFrom <= now && now < end }

@@ -7,8 +7,8 @@ internal import ServiceKit
 internal import SignalingProtocol
 internal import SignalingWire
 
-/// Answers `GET /getaddr?vid=APP` with some of the live gateways, of which it reads a sample from time to time. With
-/// `&channel=NAME` those come first where the channel's members gather, see ``MeetingPoints``.
+/// Answers `GET /getaddr?vid=APP` with some of the live gateways. It reads a sample of them from time to time. With
+/// `&channel=NAME`, the gateways on which the channel's members meet come first, see ``MeetingPoints``.
 ///
 /// A reading of Redis holds up no answer for longer than ``readPatience``, and none at all while what is
 /// known is younger than ``ageBound``, or the last reading has failed: the answer is made from what is
@@ -127,7 +127,8 @@ actor Discovery {
         }
     }
 
-    /// The gateways where those gather who ask for a subject. While Redis does not answer, those of before.
+    /// The gateways on which clients that ask for a subject meet. While Redis does not answer, they are chosen by what
+    /// was read before.
     private func meetingPoints(of subject: String, at now: ContinuousClock.Instant) async -> [GatewayAddress] {
         if looks < Self.lookBound {
             let isListed = !points.mustList(at: now, jitter: Self.jitter)

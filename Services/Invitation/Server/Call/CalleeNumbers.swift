@@ -2,8 +2,8 @@ internal import InvitationLogic
 internal import PostgresStore
 internal import SignalingProtocol
 
-/// Reads from PostgreSQL the numeric ids of callees that Redis does not know any more, because they were offline for
-/// long; and those of callers in whose name an app's server invites.
+/// Reads numeric ids of users from PostgreSQL: of callees whom Redis has forgotten because they were offline for long,
+/// and of callers in whose name an app's server invites.
 struct CalleeNumbers: Sendable {
     private let numbers: Batcher<UserKey, UInt32>
 

@@ -9,9 +9,10 @@ internal import Synchronization
 
 /// The ends of calls that this process has told to the parties a short while ago.
 ///
-/// Their entries in the call log go through Redis to PostgreSQL, which takes about a second. When Redis loses them on
-/// the way, the log shows the calls as going on, and they would be ended again. So the entries are written again when
-/// Redis is connected again and no longer has the calls' records, which it keeps for longer than these are remembered.
+/// The entries of these ends in the call log go through Redis to PostgreSQL, which takes about a second. If Redis loses
+/// an entry on the way, the log shows the call as going on, and somebody would end it a second time. So after each
+/// connect to Redis this process writes an entry again if Redis has lost the call's record too. Redis keeps the record
+/// for longer than this process remembers the end, so a record that is gone was lost.
 final class RecentEnds: Service, Sendable {
     /// How long an end is remembered: Redis may have lost what it was told this long before.
     static let lifetime = Duration.seconds(60)

@@ -1,9 +1,10 @@
-/// What a node knows about a channel that it was given: whether it may let participants in, and when it gives it up.
-/// Times are milliseconds of a steady clock.
+/// A node's claim on a channel: whether the node may let participants in, and when it gives the channel up. All times
+/// are milliseconds of one steady clock of the node, not of Redis' clock.
 package struct ChannelHold: Equatable, Sendable {
-    /// How long a node holds a channel without renewing that.
+    /// How long a claim lasts without a renewal, in milliseconds. It counts from the request for the last renewal that
+    /// Redis has confirmed.
     package static let lease: Int64 = 3000
-    /// How long a channel without participants is kept.
+    /// How long a node keeps a channel without participants, in milliseconds.
     package static let idle: Int64 = 10_000
 
     package enum State: Equatable, Sendable {

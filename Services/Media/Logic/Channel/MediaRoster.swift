@@ -81,7 +81,7 @@ package struct MediaRoster: Sendable {
         guard uids[wanted.pid] == nil else { throw .refused }
         var member = wanted
         while member.uid == 0 || wanted.uid == 0 && members[member.uid] != nil {
-            // Of four billion, few are taken.
+            // A random number is nearly always free: the channel uses few of four billion.
             guard members.count < bounds.participants else { throw .channelFull }
             member.uid = random()
         }

@@ -1,10 +1,11 @@
 /// Which videos one receiver gets, and in which slots.
 ///
-/// A video keeps its slot as long as it is wanted, and a wanted one is shown from its next key frame on.
+/// A video keeps its slot as long as the receiver wants it. A video that gets a slot is sent from its next key frame
+/// on.
 package struct VideoView: Equatable, Sendable {
     /// What is to be done with a slot.
     package enum Action: Equatable, Sendable {
-        /// From this user's next key frame on, which is to be asked for.
+        /// Send this user's video in the slot, from its next key frame on, and ask the user for that key frame.
         case show(uid: UInt32, slot: Int)
         case clear(slot: Int)
     }

@@ -23,7 +23,7 @@ package struct MediaAnswer: Sendable {
     /// The sources of a slot.
     package struct Slot: Equatable, Sendable {
         package var ssrc: UInt32
-        /// Of retransmissions; nil for audio.
+        /// The SSRC of the slot's retransmissions; nil for audio, which has none.
         package var retransmission: UInt32?
 
         package init(ssrc: UInt32, retransmission: UInt32? = nil) {

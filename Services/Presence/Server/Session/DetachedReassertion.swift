@@ -7,14 +7,14 @@ internal import PresenceLogic
 internal import RedisClient
 internal import SignalingProtocol
 
-/// Records sessions again as detached that Redis has lost, by the report of the gateways at
-/// which they lost their connections.
+/// Restores sessions that Redis has lost and that have no connection, as detached. The gateways at which they lost
+/// their connections report them.
 ///
 /// Whatever Redis knows of the user is newer than the report. Only an attached session of another gateway may come
 /// later: ``SessionReassertion`` then finds the claim of the detached one, which is lower.
 struct DetachedReassertion: Sendable {
     let functions: PresenceFunctions
-    /// Where users' `_conn_timeout` is read that Redis has lost too.
+    /// The table from which users' `_conn_timeout` is read where Redis has lost it too.
     let users: UserStore
     let timers: ServiceTimers<PresenceTimer>
     let logger: Logger

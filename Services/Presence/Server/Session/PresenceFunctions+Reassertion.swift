@@ -109,7 +109,7 @@ extension PresenceFunctions {
     enum ForgetResult: Equatable {
         /// The session is now recorded as ended.
         case ended(EndedSession)
-        /// The session had ended before; the number is that of the change for the mirror.
+        /// The session had ended before. `change` is the number under which the mirror records it.
         case over(change: Int64)
         /// The user has a session after all.
         case present

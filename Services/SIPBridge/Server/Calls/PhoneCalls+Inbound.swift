@@ -38,8 +38,8 @@ extension PhoneCalls {
 
     // MARK: - The caller
 
-    /// The largest number of trunks' INVITEs whose numbers are being looked up; further ones are refused. Those of
-    /// strangers are never queued.
+    /// The most INVITEs of trunks whose numbers are looked up at the same time; further INVITEs are refused. An INVITE
+    /// of a stranger is refused or ignored at once, so it never waits here.
     private static let pendingBound = 1000
 
     private func invited(_ request: SIPServerRequest) {

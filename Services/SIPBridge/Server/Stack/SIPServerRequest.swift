@@ -78,8 +78,8 @@ final class SIPServerRequest {
         try SIPError.check(bytes.withSpan { cre_server_request_resend(libre, $0) }, "repeat an answer")
     }
 
-    /// Creates the dialog that an INVITE starts; its local tag is that of all responses. Throws EBADMSG without a
-    /// usable Contact.
+    /// Creates the dialog that an INVITE starts. Its local tag is the tag of all our responses to the INVITE. Throws
+    /// EBADMSG when the INVITE has no usable Contact.
     func acceptDialog() throws(SIPError) -> SIPDialog {
         var dialog: OpaquePointer?
         try SIPError.check(cre_dialog_accept(&dialog, libre), "set up a dialog")

@@ -80,8 +80,8 @@ final class ClusterDriver {
     var mapObservers: [any SlotMapObserver] = []
     /// Asks and hears the Sentinels; nil in a cluster.
     private(set) var sentinels: SentinelFollower?
-    /// At which server the connections of a single master end: the commands', which has the
-    /// number 0, and those of subscribers.
+    /// For a single master: tells when its connections end at different servers. Number 0 is the connection for
+    /// commands, the others are subscribers' connections.
     var ends = LinkEnds()
     /// By number: drops a subscriber's connection.
     var subscriberLinks: [LinkEnds.Link: (RedisError) -> Void] = [:]

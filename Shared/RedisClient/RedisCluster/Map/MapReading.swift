@@ -5,15 +5,15 @@ internal import NIOCore
 struct MapReading: Sendable {
     /// The times, in milliseconds where they are ranges: a random one of the range is used.
     struct Times: Sendable, Equatable {
-        /// From the first sign to the reading.
+        /// The time from the first sign that the map is outdated to the start of the reading.
         var reaction: ClosedRange<Int64> = 0...50
-        /// From the start of a reading to that of the next, as long as there are signs.
+        /// The time from the start of a reading to the start of the next one, as long as there are signs.
         var spacing: ClosedRange<Int64> = 250...500
         /// The same after ``patience`` readings in a row that did not help.
         var longSpacing: ClosedRange<Int64> = 1000...2000
         /// A number of readings, default 40, thus some 15 s: longer than any failover.
         var patience = 40
-        /// From a reading to the next when there is no sign.
+        /// The time from one reading to the next when there is no sign.
         var refresh: ClosedRange<Int64> = 9000...11_000
         /// The time limit of a reading; default 1 s.
         var limit: TimeAmount = .seconds(1)

@@ -20,7 +20,7 @@ final class MasterSubscription: TopicSubscription {
     ) {
         self.limits = limits
         self.logger = logger
-        // Of no server: never started.
+        // A placeholder that is never started: the driver needs a link before the first master is known.
         let nowhere = RedisLink(
             configuration: limits, eventLoop: eventLoop, libraries: [], asksTime: false, logger: logger)
         driver = SubscriptionDriver(link: nowhere, status: status, callbacks: callbacks)

@@ -141,8 +141,9 @@ extension ShardLink: RedisLinkOwner {
     func linkReceived(_ reply: RedisValue) {
         // Anything but a push message is the refusal of the oldest command.
         guard case .error(let error) = reply, let oldest = sent.first else { return }
-        // But if the server ended a topic while SUNSUBSCRIBE was on its way, that end was taken for the answer, and the
-        // answer is MOVED: about another slot than that of the oldest command.
+        // With one exception: the server may end a topic while our SUNSUBSCRIBE is on its way. We then take that
+        // message for the answer to SUNSUBSCRIBE. The real answer is MOVED; it names the slot of that topic, not the
+        // slot of the oldest command.
         if error.code == .moved, case .subscribe(let slot, _) = oldest, !error.message.hasPrefix("\(slot) ") { return }
         sent.removeFirst()
         if case .subscribe(let slot, _) = oldest { owner.refused(slot, by: master, error) }

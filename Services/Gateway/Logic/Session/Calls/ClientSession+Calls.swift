@@ -126,8 +126,8 @@ extension ClientSession {
         join(RequestedJoin(ticket: call.ticket, name: name), call.session, &actions)
     }
 
-    /// From now on the app's server is asked about these; nil while they are not known. While it is asked about a
-    /// message, those after it wait.
+    /// Sets what the app's server is asked about from now on; nil while that is not known. While the server is asked
+    /// about a message, the messages after it wait.
     mutating func adopt(_ points: HookPoints?) {
         areHooksKnown = points != nil
         hooks = points ?? HookPoints()

@@ -1,9 +1,10 @@
 internal import BusProtocol
 internal import SignalingProtocol
 
-/// A channel whose events a connection receives: which of them the client is sent, and what it is still to be sent from
-/// the channel's log. It is read and sent only while live events are held, and sent only while no answer is awaited, so
-/// that a member that joins again meanwhile is not told afterwards what the answer's lists contain.
+/// A channel whose events a connection receives: decides which live events the client gets, and which missed events it
+/// still gets from the channel's log. The log is read only while live events are held back. Events of the log are sent
+/// only while no join and no change of the client waits for its answer: a member that joins again gets lists in the
+/// answer, and must not get the same changes once more as events.
 struct LocalMembership {
     /// Why a channel's log is being read.
     enum LogPurpose: Equatable, Sendable {
