@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import ClusterState
 internal import ControlInspection
-internal import Glibc
 internal import PostgresStore
 internal import RedisClient
+internal import ServiceKit
 internal import SignalingWire
 
 /// `heliographctl backup`.
@@ -61,7 +61,7 @@ struct BackupCommand: AsyncParsableCommand {
                     .dump(schema: try await contents.schema(), without: others, to: files.dump)
                 let mailboxes = try await saveMail(to: files)
                 try files.write([
-                    "created_at": Output.time(milliseconds: Int64(time(nil)) * 1000),
+                    "created_at": Output.time(milliseconds: WallClock.milliseconds),
                     "level": "\(ClusterLevel.current)",
                     "mailboxes": "\(mailboxes)", "migration": level.migration, "pg_dump": "\(dumper)",
                     "readers_from": "\(level.readersFrom)",

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 package import BusProtocol
-internal import Glibc
 internal import PostgresStore
+internal import ServiceKit
 internal import SignalingProtocol
 internal import SignalingTokens
 
@@ -49,7 +49,7 @@ struct KeyCommand: AsyncParsableCommand {
                 let text = APIKeyText.random()
                 let key = APIKey(
                     id: text.id, digest: text.digest, app: app, scopes: APIScopes(scopes), requestsPerSecond: rate,
-                    expiry: days.map { Int64(time(nil)) + Int64($0) * 86_400 })
+                    expiry: days.map { WallClock.seconds + Int64($0) * 86_400 })
                 try await Database.with { pool in
                     guard let record = try await APIKeyStore(pool: pool).create(key, note: note) else {
                         throw Failure.refused("there is no app \(app?.rawValue ?? "")")

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import Glibc
 internal import PostgresStore
+internal import ServiceKit
 internal import SignalingProtocol
 internal import SignalingTokens
 internal import SignalingWire
@@ -51,7 +51,7 @@ struct TokenCommand: AsyncParsableCommand {
                     guard let record = try await AppStore(pool: pool).find(user.app) else {
                         throw AppCommand.unknown(user.app)
                     }
-                    let expiry = Int64(time(nil)) + ttl
+                    let expiry = WallClock.seconds + ttl
                     let token = SignalingToken.make(
                         account: user.account.rawValue, app: user.app, certificate: record.certificate, expiry: expiry)
                     output.show(Report(user: user.key, expiry: expiry, token: token))

@@ -2,10 +2,10 @@ internal import ArgumentParser
 internal import BusProtocol
 internal import ClusterBus
 internal import ClusterState
-internal import Glibc
 internal import MessageStore
 internal import PostgresStore
 internal import RedisClient
+internal import ServiceKit
 internal import SignalingProtocol
 internal import SignalingWire
 
@@ -33,7 +33,7 @@ extension UserCommand {
 
         func validate() throws {
             guard (seconds != nil) != (until != nil) else { throw ValidationError("give either --seconds or --until") }
-            let now = Int64(time(nil))
+            let now = WallClock.seconds
             let left = seconds.map(Int64.init) ?? (until ?? 0).subtractingReportingOverflow(now).partialValue
             guard (Int64(UserBan.seconds.lowerBound)...Int64(UserBan.seconds.upperBound)).contains(left) else {
                 throw ValidationError(
@@ -49,7 +49,7 @@ extension UserCommand {
         func run() async throws {
             try await Failure.reported {
                 try await Database.with { pool in
-                    let end = until ?? Int64(time(nil)) + Int64(seconds ?? 0)
+                    let end = until ?? WallClock.seconds + Int64(seconds ?? 0)
                     guard let entry = try await BanStore(pool: pool).set(user.key, until: end, reason: reason) else {
                         throw AppCommand.unknown(user.app)
                     }

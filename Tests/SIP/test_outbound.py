@@ -189,6 +189,24 @@ async def test_a_second_fork_that_answers_is_acknowledged_and_ended(stack: Stack
         assert len(alice.calls("invite_accept")) == 1 and not alice.calls("invite_bye")
 
 
+async def test_a_fork_that_answers_without_a_contact_does_not_end_the_call(stack: Stack):
+    async with scene(stack) as play:
+        alice, = await play.users("alice")
+        fork = Called.answer(200, "OK", sdp(free_port()), tag="otherfork", again=True, has_contact=False)
+        # OPTIONS is answered after the fork's 200 was handled.
+        phone = await play.phone(
+            Called.invited(), Called.answer(180), Called.answer(200, "OK", sdp(play.rtp.port)), expect("ACK"), fork,
+            Called.request("OPTIONS", 5), expect(200), Called.is_hung_up())
+        channel = await dial(alice, NUMBER)
+        await saw(alice, "invite_accept")
+        await eventually(lambda: phone.received(200), "OPTIONS is answered")
+        await alice.act("invite_bye", channel, NUMBER)
+        await phone.done()
+        byes = phone.received("BYE")
+        assert [bye.tag("To") for bye in byes] == [phone.received("ACK")[0].tag("To")]
+        assert not alice.calls("invite_bye")
+
+
 async def test_two_calls_of_one_user_at_once(stack: Stack):
     async with scene(stack) as play:
         alice, = await play.users("alice")

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Logging
 internal import Pacing
 internal import PostgresStore
@@ -141,7 +140,7 @@ final class WebhookCourier: Service {
     private func send(_ events: [WebhookQueue.Event], _ webhook: Webhook) async -> WebhookFailure? {
         let body = WebhookRequest.body(app: webhook.app.rawValue, events: events.map(\.body))
         let message = WebhookTransport.Message(
-            body, signature: WebhookSignature.header(of: body, secret: webhook.secret, time: Int64(time(nil))))
+            body, signature: WebhookSignature.header(of: body, secret: webhook.secret, time: WallClock.seconds))
         let start = ContinuousClock.now
         let answer = await transport.post(
             message, to: WebhookTransport.Destination(webhook.url, allowed: webhook.allowed),

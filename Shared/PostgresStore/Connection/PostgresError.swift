@@ -100,3 +100,16 @@ package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertibl
     /// Code and message on one line.
     package var description: String { "postgres \(code): \(message)" }
 }
+
+/// Asks PostgreSQL for what a client waits for.
+/// - Parameter refusal: the error that the client is given when PostgreSQL fails.
+package nonisolated(nonsending) func answerOfPostgres<Value>(
+    or refusal: (PostgresError) -> SignalingError = { $0.signaling },
+    _ ask: nonisolated(nonsending) () async throws(PostgresError) -> Value
+) async throws(SignalingError) -> Value {
+    do {
+        return try await ask()
+    } catch {
+        throw refusal(error)
+    }
+}

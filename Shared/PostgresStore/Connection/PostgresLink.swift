@@ -57,7 +57,7 @@ final class PostgresLink {
     private func prepare(
         _ configuration: PostgresConfiguration, until deadline: ContinuousClock.Instant
     ) throws(PostgresError) {
-        let milliseconds = configuration.queryTimeout.milliseconds
+        let milliseconds = configuration.queryTimeout.millisecondsRoundedUp
         let rows = try simple(
             """
             SET client_min_messages = warning;
@@ -176,7 +176,7 @@ final class PostgresLink {
     @discardableResult
     private func wait(for events: Int32, until deadline: ContinuousClock.Instant) throws(PostgresError) -> Int32 {
         while true {
-            let left = (deadline - ContinuousClock.now).milliseconds
+            let left = (deadline - ContinuousClock.now).millisecondsRoundedUp
             guard left > 0 else { throw PostgresError(.timeout, "PostgreSQL did not answer within the deadline") }
             var descriptor = pollfd(fd: PQsocket(connection), events: Int16(events), revents: 0)
             let count = poll(&descriptor, 1, Int32(clamping: left))
@@ -238,8 +238,8 @@ extension PostgresRows {
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded up, so that a positive duration never becomes zero.
-    var milliseconds: Int64 {
+    /// Rounded up, so that a positive duration never becomes zero.
+    var millisecondsRoundedUp: Int64 {
         let (seconds, attoseconds) = components
         return seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
     }

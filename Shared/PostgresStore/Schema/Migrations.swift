@@ -154,7 +154,7 @@ package struct Migrations: Sendable {
     }
 
     private func apply(_ migration: Migration, on connection: PostgresConnection) async throws(PostgresError) {
-        try await connection.script("BEGIN; SET LOCAL lock_timeout = \(Self.lockTimeout.milliseconds)")
+        try await connection.script("BEGIN; SET LOCAL lock_timeout = \(Self.lockTimeout.millisecondsRoundedUp)")
         try await connection.script(migration.sql, timeout: Self.timeout)
         _ = try await connection.query(
             "INSERT INTO schema_migrations (number, name, checksum, readers_from) VALUES ($1, $2, $3, $4)",

@@ -148,7 +148,7 @@ package final class AttributeStore: Sendable {
                 SELECT app, channel FROM channel_attribute_versions
                 WHERE attributes = 0 AND updated_at < now() - $1::bigint * interval '1 millisecond'
                 LIMIT \(Self.forgetBatch) FOR UPDATE SKIP LOCKED)
-            """, [.int(time.milliseconds)]
+            """, [.int(time.millisecondsRoundedUp)]
         ).affected
     }
 

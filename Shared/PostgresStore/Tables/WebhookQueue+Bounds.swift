@@ -128,7 +128,8 @@ extension WebhookQueue {
             SELECT count(*) AS dead FROM old
             """,
             [
-                .text(app.rawValue), .text(error), .int(lease.milliseconds), .text(process), .int(age.milliseconds),
+                .text(app.rawValue), .text(error), .int(lease.millisecondsRoundedUp), .text(process),
+                .int(age.millisecondsRoundedUp),
                 .int(Int64(Self.portion)),
             ])
         return Int(try rows.first?.int64("dead") ?? 0)
@@ -156,7 +157,7 @@ extension WebhookQueue {
             DELETE FROM webhook_dead WHERE ctid = ANY (ARRAY(
                 SELECT ctid FROM webhook_dead WHERE died_at < now() - make_interval(secs => $1::bigint / 1000.0)
                 ORDER BY died_at LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """, [.int(age.milliseconds), .int(Int64(Self.portion))]
+            """, [.int(age.millisecondsRoundedUp), .int(Int64(Self.portion))]
         ).affected
     }
 }

@@ -78,8 +78,8 @@ package struct WebhookQueue: Sendable {
                 attempts
             """,
             [
-                .text(process), .int(lease.milliseconds), .int(horizon.microseconds),
-                .int(horizon.patience.milliseconds), .int(Int64(limit)),
+                .text(process), .int(lease.millisecondsRoundedUp), .int(horizon.microseconds),
+                .int(horizon.patience.millisecondsRoundedUp), .int(Int64(limit)),
             ])
         var claims: [Claim] = []
         for row in rows { claims.append(Claim(webhook: try Webhook(row), attempts: try row.int64("attempts"))) }
@@ -95,7 +95,7 @@ package struct WebhookQueue: Sendable {
             ORDER BY at, id LIMIT $4
             """,
             [
-                .text(app.rawValue), .int(horizon.microseconds), .int(horizon.patience.milliseconds),
+                .text(app.rawValue), .int(horizon.microseconds), .int(horizon.patience.millisecondsRoundedUp),
                 .int(Int64(limit)),
             ])
         var events: [Event] = []
@@ -122,7 +122,8 @@ package struct WebhookQueue: Sendable {
             RETURNING app, url, secret, array_to_string(kinds, ' ') AS kinds, batch, allow_private, allow_loopback
             """,
             [
-                .text(app.rawValue), .ints(events.map(\.at)), .texts(events.map(\.id)), .int(lease.milliseconds),
+                .text(app.rawValue), .ints(events.map(\.at)), .texts(events.map(\.id)),
+                .int(lease.millisecondsRoundedUp),
                 .text(process),
             ])
         return try rows.first.map { row throws(PostgresError) in try Webhook(row) }
@@ -152,7 +153,8 @@ package struct WebhookQueue: Sendable {
             WHERE app = $1 AND lease = $5 AND url = $6 AND secret = $7
             """,
             [
-                .text(webhook.app.rawValue), .text(error), .int(pause.milliseconds), .int(lease.milliseconds),
+                .text(webhook.app.rawValue), .text(error), .int(pause.millisecondsRoundedUp),
+                .int(lease.millisecondsRoundedUp),
                 .text(process), .text(webhook.url.text), .text(webhook.secret),
             ])
     }

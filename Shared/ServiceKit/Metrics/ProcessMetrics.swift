@@ -12,7 +12,7 @@ internal import ServiceMetrics
 enum ProcessMetrics {
     /// Declares them. To be called once, when the process starts.
     static func declare(in registry: MetricRegistry = .process) {
-        let start = Double(time(nil))
+        let start = Double(WallClock.seconds)
         registry.observe(.gauge, "process_start_time_seconds", "When the process began, in seconds since 1970.") {
             start
         }

@@ -83,7 +83,7 @@ class Called:
     @classmethod
     def answer(
         cls, status: int, reason: str = "Whatever", body: str = "", *headers: str, tag: str | None = None,
-        retransmits: bool = False, again: bool = False,
+        retransmits: bool = False, again: bool = False, has_contact: bool = True,
     ) -> str:
         """Answers the INVITE, also after its CANCEL.
 
@@ -92,7 +92,7 @@ class Called:
         lines = [
             "Via:[$via]" if again else "[last_Via:]", "[last_Record-Route:]", "From:[$from]",
             f"To:[$to];tag={tag or cls.TAG}", "[last_Call-ID:]",
-            "CSeq: [$cseq] INVITE", cls.CONTACT, *headers]
+            "CSeq: [$cseq] INVITE", *([cls.CONTACT] if has_contact else []), *headers]
         return send(message(f"SIP/2.0 {status} {reason}", lines, body), retransmits=retransmits)
 
     @classmethod

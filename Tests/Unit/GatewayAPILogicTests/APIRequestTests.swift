@@ -317,7 +317,7 @@ import Testing
             app: app, sender: ann, receiver: .channel(try ChannelName("c")), text: "")
         #expect(try act("POST", "/v1/apps/a/messages", items) == .messages(.sendAll([message, toChannel])))
         let users = #"{"users": ["bob", "ann"], "from": "ann", "message": "hi", "ttl": 5}"#
-        guard case .messages(.sendAll(let all)) = try act("POST", "/v1/apps/a/broadcasts", users) else {
+        guard case .once(.messages(.sendAll(let all))) = try act("POST", "/v1/apps/a/broadcasts", users) else {
             Issue.record("no broadcast")
             return
         }

@@ -18,6 +18,18 @@ import Testing
         #expect(error.signaling.code == .failed)
     }
 
+    @Test func anAnswerFailsWithWhatTheClientIsTold() async throws {
+        let gone = PostgresError(.closed, "gone")
+        let refusal = SignalingError(.failed, .tooManyBans, "refused")
+        #expect(try await answerOfPostgres { () throws(PostgresError) in 7 } == 7)
+        await #expect(throws: SignalingError.unavailable("postgres")) {
+            try await answerOfPostgres { () throws(PostgresError) in throw gone }
+        }
+        await #expect(throws: refusal) {
+            try await answerOfPostgres(or: { _ in refusal }, { () throws(PostgresError) in throw gone })
+        }
+    }
+
     @Test func kinds() {
         #expect(PostgresError(sqlState: "23505", message: "").isDuplicate)
         #expect(PostgresError(sqlState: "22001", message: "").isDataError)

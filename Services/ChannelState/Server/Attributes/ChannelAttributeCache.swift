@@ -19,11 +19,8 @@ struct ChannelAttributeCache: Sendable {
     /// Reads PostgreSQL and fills the cache. Members are informed of differences as if `account` had made the changes.
     func load(_ channel: ChannelKey, account: Account, uid: UInt32) async throws(SignalingError) {
         for _ in 0..<Self.attempts {
-            let read: VersionedAttributes
-            do {
-                read = try await store.channelAttributes(channel)
-            } catch {
-                throw error.signaling
+            let read = try await answerOfPostgres { () throws(PostgresError) in
+                try await store.channelAttributes(channel)
             }
             if try await put(read, account: account, uid: uid, channel) { return }
         }
@@ -34,11 +31,10 @@ struct ChannelAttributeCache: Sendable {
     func replaceIfPostgresIsOlder(_ channel: ChannelKey, account: Account, uid: UInt32) async throws(SignalingError) {
         // The cache is read first: if PostgreSQL, read later, is older nevertheless, it has lost commits.
         guard let cached = try await functions.cached(channel).version else { return }
-        do {
-            guard try await store.channelVersion(channel) < cached else { return }
+        let stored = try await answerOfPostgres { () throws(PostgresError) in try await store.channelVersion(channel) }
+        guard stored < cached else { return }
+        try await answerOfPostgres { () throws(PostgresError) in
             try await store.raiseChannelVersion(channel, above: cached)
-        } catch {
-            throw error.signaling
         }
         ChannelMetrics.shared.reloaded.increment()
         try await load(channel, account: account, uid: uid)
@@ -51,12 +47,7 @@ struct ChannelAttributeCache: Sendable {
             if cached.isAwaited { try await load(channel, account: account, uid: 0) }
             return
         }
-        let stored: Int64
-        do {
-            stored = try await store.channelVersion(channel)
-        } catch {
-            throw error.signaling
-        }
+        let stored = try await answerOfPostgres { () throws(PostgresError) in try await store.channelVersion(channel) }
         if stored > version { return try await load(channel, account: account, uid: 0) }
         if stored < version, stored > 0 { try await replaceIfPostgresIsOlder(channel, account: account, uid: 0) }
     }

@@ -40,10 +40,8 @@ struct ChannelAttributeHandler: Sendable {
 
     func list(_ command: ListChannelAttributes, _ context: CommandContext) async throws(SignalingError) -> AttributeList
     {
-        do {
-            return AttributeList(attributes: try await store.channelAttributes(command.channel).attributes)
-        } catch {
-            throw error.signaling
+        try await answerOfPostgres { () throws(PostgresError) in
+            AttributeList(attributes: try await store.channelAttributes(command.channel).attributes)
         }
     }
 
@@ -72,15 +70,12 @@ struct ChannelAttributeHandler: Sendable {
     private func commit(
         _ change: ChannelAttributeChange, if expectation: AttributeExpectation
     ) async throws(SignalingError) -> Int64 {
-        let version: Int64?
-        do {
+        let version = try await answerOfPostgres { () throws(PostgresError) -> Int64? in
             switch expectation {
-            case .any: version = try await changes.submit(change)
-            case .absent: version = try await store.changeChannelAttribute(change, if: nil)
-            case .value(let value): version = try await store.changeChannelAttribute(change, if: value)
+            case .any: try await changes.submit(change)
+            case .absent: try await store.changeChannelAttribute(change, if: nil)
+            case .value(let value): try await store.changeChannelAttribute(change, if: value)
             }
-        } catch {
-            throw error.signaling
         }
         guard let version else { throw .valueDiffers }
         return version

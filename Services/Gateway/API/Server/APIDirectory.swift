@@ -14,38 +14,29 @@ actor APIDirectory {
     /// How long an answer of presence is used.
     static let freshness = Duration.seconds(5)
     /// The largest number of keys or apps that are cached; of those in use there are fewer.
-    private static let bound = 4096
+    static let bound = 4096
     /// Lookups of unknown keys or apps per second. More than this are probably guesses, and are answered without asking
     /// presence. Ids that were found before are always looked up, so that guesses keep no valid key out.
     private static let questionsPerSecond = 200
     /// Lookups of unknown keys or apps that one address may cause per second.
     private static let questionsPerSecondOfAddress = 20
 
-    private struct Entry<Value: Sendable> {
-        /// Nil when there is no such thing.
-        let value: Value?
-        let askedAt: ContinuousClock.Instant
-    }
-
-    /// A question that presence has not answered yet. An answer counts as old as its question: a key may be revoked
-    /// while a slow answer is on its way.
-    private struct Question<Value: Sendable> {
-        let askedAt: ContinuousClock.Instant
-        let answer: Task<Result<Value, SignalingError>, Never>
-    }
-
-    private let shards: APIShards
-    private var keys: [String: Entry<APIKey>] = [:]
-    private var apps: [AppID: Entry<AppSettings>] = [:]
-    private var askedKeys: [String: Question<APIKey>] = [:]
-    private var askedApps: [AppID: Question<AppSettings>] = [:]
+    private let keys: PresenceAnswers<String, APIKey>
+    private let apps: PresenceAnswers<AppID, AppSettings>
     private var rates: [String: RequestRate] = [:]
     private var questions = TokenBucket(
         perSecond: APIDirectory.questionsPerSecond, burst: APIDirectory.questionsPerSecond)
     private var questionsOfAddresses: [String: TokenBucket] = [:]
     private let start = ContinuousClock.now
 
-    init(shards: APIShards) { self.shards = shards }
+    init(shards: APIShards) {
+        keys = PresenceAnswers(missing: .unknownKey) { id async throws(SignalingError) in
+            try await shards.next().ask(GetAPIKey(id: id))
+        }
+        apps = PresenceAnswers(missing: .unknownApp) { app async throws(SignalingError) in
+            try await shards.next().ask(GetApp(app: app))
+        }
+    }
 
     /// Finds a request's key and takes the request from its rate.
     /// - Parameter address: under what the client's address is counted; nil when it is not.
@@ -62,7 +53,7 @@ actor APIDirectory {
         }
     }
 
-    private static let unauthenticated = APIProblem(.unauthenticated, "the request has no valid key")
+    static let unauthenticated = APIProblem(.unauthenticated, "the request has no valid key")
 
     /// A request whose key is valid.
     struct Admission: Sendable {
@@ -109,78 +100,12 @@ actor APIDirectory {
 
     /// An app's settings; nil when there is no such app.
     func settings(of app: AppID) async throws(APIProblem) -> AppSettings? {
-        if let entry = apps[app], Self.isFresh(entry.askedAt) { return entry.value }
-        let question: Question<AppSettings>
-        if let asked = askedApps[app] {
-            question = asked
-        } else {
-            if apps[app]?.value == nil { try takeQuestion(for: nil) }
-            let shard = shards.next()
-            question = Question(
-                askedAt: .now,
-                answer: Task {
-                    await Self.result { () throws(SignalingError) in try await shard.ask(GetApp(app: app)) }
-                })
-            askedApps[app] = question
-        }
-        let answer = await question.answer.value
-        askedApps[app] = nil
-        let value = try Self.found(answer, missing: .unknownApp)
-        if apps.count >= Self.bound { Self.makeRoom(in: &apps) }
-        apps[app] = Entry(value: value, askedAt: question.askedAt)
-        return value
+        try await apps.find(app) { () throws(APIProblem) in try takeQuestion(for: nil) }
     }
 
     private func key(_ id: String, for address: String?) async throws(APIProblem) -> APIKey? {
-        if let entry = keys[id], Self.isFresh(entry.askedAt) { return entry.value }
-        let question: Question<APIKey>
-        if let asked = askedKeys[id] {
-            question = asked
-        } else {
-            if keys[id]?.value == nil { try takeQuestion(for: address) }
-            let shard = shards.next()
-            question = Question(
-                askedAt: .now,
-                answer: Task {
-                    await Self.result { () throws(SignalingError) in try await shard.ask(GetAPIKey(id: id)) }
-                })
-            askedKeys[id] = question
-        }
-        let answer = await question.answer.value
-        askedKeys[id] = nil
-        let value = try Self.found(answer, missing: .unknownKey)
-        if keys.count >= Self.bound {
-            Self.makeRoom(in: &keys)
-            rates = rates.filter { keys[$0.key] != nil }
-        }
-        keys[id] = Entry(value: value, askedAt: question.askedAt)
-        return value
+        try await keys.find(id) { () throws(APIProblem) in try takeQuestion(for: address) }
     }
-
-    /// Nil when the answer is that there is no such thing.
-    private static func found<Value>(
-        _ answer: Result<Value, SignalingError>, missing reason: SignalingReason
-    ) throws(APIProblem) -> Value? {
-        switch answer {
-        case .success(let value): return value
-        case .failure(let error) where error.reason == reason: return nil
-        case .failure(let error): throw APIProblem(error)
-        }
-    }
-
-    private static func result<Value: Sendable>(
-        _ ask: () async throws(SignalingError) -> Value
-    ) async -> Result<Value, SignalingError> {
-        do throws(SignalingError) { return .success(try await ask()) } catch { return .failure(error) }
-    }
-
-    /// Forgets what was not found, and then, if that is too little, what was found longest ago.
-    private static func makeRoom<ID: Hashable, Value: Sendable>(in cache: inout [ID: Entry<Value>]) {
-        cache = cache.filter { $0.value.value != nil }
-        if cache.count >= bound { cache = cache.filter { isFresh($0.value.askedAt) } }
-    }
-
-    private static func isFresh(_ time: ContinuousClock.Instant) -> Bool { time.duration(to: .now) < freshness }
 
     /// An address takes from its own share first, so that one that invents ids keeps others' keys out of a gateway that
     /// has just started for a moment only.
@@ -212,6 +137,7 @@ actor APIDirectory {
     private var now: LocalTime { LocalTime(nanoseconds: 0) + LocalTime.Span(start.duration(to: .now)) }
 
     private func withRate<Answer>(of key: APIKey, _ act: (inout RequestRate) -> Answer) -> Answer {
+        if rates[key.id] == nil, rates.count >= Self.bound { rates = rates.filter { keys.knows($0.key) } }
         var rate = rates[key.id] ?? RequestRate(limit: key.requestsPerSecond)
         rate.setLimit(key.requestsPerSecond)
         defer { rates[key.id] = rate }

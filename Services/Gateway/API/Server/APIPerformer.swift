@@ -32,13 +32,12 @@ struct APIPerformer: Sendable {
     ///   - write: the request's idempotency key, if it has one.
     ///   - known: the results of an earlier attempt, of which what failed is tried again.
     func perform(
-        _ act: APIAct, key: APIKey?, write: BegunWrite?, known: BatchResults? = nil
+        _ act: APIAct.Once, key: APIKey?, write: BegunWrite?, known: BatchResults? = nil
     ) async throws(APIProblem) -> Outcome {
         do {
             return switch act {
             case .cluster(let act): try await perform(act, key: key)
             case .lists(let act): try await perform(act)
-            case .follow: throw APIProblem(.failed, "the act has more than one answer")
             case .messages(let act): try await perform(act, write, known)
             case .calls(let act): try await perform(act, write)
             case .users(let act): try await perform(act, write)

@@ -113,7 +113,9 @@ struct APIResponder: HTTPResponder {
         var call = try APIRequest(method: request.method.rawValue, target: target)
         call.lastEventID = request.headers[.lastEventID]
         if call.operation.isPublic {
-            return APIAnswer(try await performer.perform(try call.act(body: nil), key: nil, write: nil).json)
+            // A stream counts as one of its key's.
+            guard case .once(let act) = try call.act(body: nil) else { throw APIDirectory.unauthenticated }
+            return APIAnswer(try await performer.perform(act, key: nil, write: nil).json)
         }
         let admission = try await directory.admit(Self.bearer(request), from: connections.key(of: context.channel))
         rate = admission.rate
@@ -124,8 +126,10 @@ struct APIResponder: HTTPResponder {
         defer { withExtendedLifetime(share) {} }
         let body = try await Self.body(of: request, for: call.operation, &progress)
         if body != nil { patience?.cancel() }
-        let act = try call.act(body: body.map { bytes throws(APIProblem) in try Self.json(bytes) })
-        if case .follow(let app, let kinds, let after) = act {
+        let act: APIAct.Once
+        switch try call.act(body: body.map { bytes throws(APIProblem) in try Self.json(bytes) }) {
+        case .once(let asked): act = asked
+        case .follow(let app, let kinds, let after):
             let stream = try await streams.start(app, kinds: kinds, after: after, key: key)
             return follow(stream, key, request, context)
         }
@@ -183,7 +187,7 @@ struct APIResponder: HTTPResponder {
     }
 
     private func perform(
-        _ act: APIAct, _ request: IdempotentRequest?, _ key: APIKey, _ rate: inout RequestRate.State?
+        _ act: APIAct.Once, _ request: IdempotentRequest?, _ key: APIKey, _ rate: inout RequestRate.State?
     ) async throws(APIProblem) -> APIAnswer {
         guard let request else {
             let outcome = try await performer.perform(act, key: key, write: nil)
@@ -196,7 +200,7 @@ struct APIResponder: HTTPResponder {
     }
 
     private func perform(
-        _ act: APIAct, _ request: IdempotentRequest, _ key: APIKey
+        _ act: APIAct.Once, _ request: IdempotentRequest, _ key: APIKey
     ) async throws(APIProblem) -> APIAnswer {
         let write: BegunWrite
         var known: BatchResults?

@@ -63,12 +63,12 @@ package struct ClientSession: ~Copyable {
         case .answered(let ticket, let result): answered(ticket, result, &actions)
         case .messageAnswered(let ticket, let error, let name): messageAnswered(ticket, error, in: name, &actions)
         case .hookAnswered(let question, let verdict): hookAnswered(question, verdict, &actions)
-        case .goOn: goOn(environment, &actions)
+        case .nextTurn: serveNext(environment, &actions)
         case .session(let event): handle(event, environment, &actions)
         case .mailbox(let event): handle(event, environment, &actions)
         case .channel(let event): handle(event, &actions)
         }
-        actions.goesOn = canGoOn
+        actions.hasNextTurn = hasNextTurn
         return actions
     }
 
@@ -78,8 +78,8 @@ package struct ClientSession: ~Copyable {
         regulateReading(&actions)
     }
 
-    /// Whether a waiting call, push or missed event may proceed.
-    private var canGoOn: Bool {
+    /// Whether a waiting call, push or missed event may be served.
+    private var hasNextTurn: Bool {
         guard !login.isOver else { return false }
         if calls.mayStartNext { return true }
         guard !calls.isPaused else { return false }
@@ -90,9 +90,8 @@ package struct ClientSession: ~Copyable {
         }
     }
 
-    /// Performs one step of the waiting work. Each step may pause the next one, if the client does not read fast
-    /// enough.
-    private mutating func goOn(_ environment: any SessionEnvironment, _ actions: inout SessionActions) {
+    /// Serves one of those that wait. Each may pause the next one, if the client does not read fast enough.
+    private mutating func serveNext(_ environment: any SessionEnvironment, _ actions: inout SessionActions) {
         guard !login.isOver else { return }
         if !calls.isPaused, channel.joined?.isReplaying == true { return continueReplay(&actions) }
         if !calls.isPaused, let entry = mailbox?.unsentPushes.popFirst() {

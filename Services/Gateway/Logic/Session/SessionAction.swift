@@ -181,9 +181,9 @@ package struct SessionActions: Equatable, Sendable {
     package private(set) var first: SessionAction?
     /// The actions after the first.
     package private(set) var rest: [SessionAction] = []
-    /// Whether the session has more to do: ``SessionEvent/goOn`` must follow, behind these actions and the events that
-    /// they cause.
-    package internal(set) var goesOn = false
+    /// Whether a waiting call, push or missed event may be served: ``SessionEvent/nextTurn`` must follow, behind these
+    /// actions and the events that they cause.
+    package internal(set) var hasNextTurn = false
 
     /// Creates an empty list.
     package init() {}

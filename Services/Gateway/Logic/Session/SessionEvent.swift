@@ -30,8 +30,8 @@ package enum SessionEvent: Sendable {
     case messageAnswered(CallTicket, SignalingError?, channel: ChannelName?)
     /// The verdict on the question of ``SessionAction/Request/askHook(_:)``.
     indirect case hookAnswered(HookQuestion, HookVerdict)
-    /// One step of the waiting work may proceed, see ``SessionActions/goesOn``.
-    case goOn
+    /// The next of those that wait has its turn, see ``SessionActions/hasNextTurn``.
+    case nextTurn
 
     // MARK: The parts
 

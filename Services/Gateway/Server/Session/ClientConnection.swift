@@ -120,18 +120,18 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
         guard !isHandling else { return waiting.append(event) }
         isHandling = true
         defer { isHandling = false }
-        var goesOn = handleOne(event, on: shard)
-        while !waiting.isEmpty || goesOn {
-            goesOn = handleOne(waiting.isEmpty ? .goOn : takeWaiting(), on: shard)
+        var hasNextTurn = handleOne(event, on: shard)
+        while !waiting.isEmpty || hasNextTurn {
+            hasNextTurn = handleOne(waiting.isEmpty ? .nextTurn : takeWaiting(), on: shard)
         }
     }
 
-    /// - Returns: whether ``SessionEvent/goOn`` must follow.
+    /// - Returns: whether ``SessionEvent/nextTurn`` must follow.
     private func handleOne(_ event: SessionEvent, on shard: isolated GatewayShard) -> Bool {
         let actions = session.handle(event, shard.environment)
         if let first = actions.first { perform(first, on: shard) }
         for action in actions.rest { perform(action, on: shard) }
-        return actions.goesOn
+        return actions.hasNextTurn
     }
 
     private func takeWaiting() -> SessionEvent {

@@ -11,11 +11,7 @@ extension CachedRecords<AppID, TrunkTerms> {
     /// The terms of an app's trunk; nil for an app without a trunk.
     /// - Throws: `SignalingError` when PostgreSQL does not answer and the app's trunk was never read.
     nonisolated func terms(of app: AppID) async throws(SignalingError) -> TrunkTerms? {
-        do {
-            return try await find(app)
-        } catch {
-            throw error.signaling
-        }
+        try await answerOfPostgres { () throws(PostgresError) in try await find(app) }
     }
 }
 

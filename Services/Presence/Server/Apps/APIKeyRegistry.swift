@@ -19,12 +19,7 @@ struct APIKeyRegistry: Sendable {
     /// - Throws: `SignalingError` with reason `unknown_key`, or that PostgreSQL does not answer and the key was
     ///   not read in the last ``usableFor``.
     func key(_ id: String) async throws(SignalingError) -> APIKey {
-        let key: APIKey?
-        do throws(PostgresError) {
-            key = try await records.find(id)
-        } catch {
-            throw error.signaling
-        }
+        let key = try await answerOfPostgres { () throws(PostgresError) in try await records.find(id) }
         guard let key else { throw SignalingError(.loginRejected, .unknownKey, "there is no key with that id") }
         return key
     }

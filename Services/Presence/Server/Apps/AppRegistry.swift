@@ -34,11 +34,8 @@ actor AppRegistry {
     /// - Throws: `SignalingError` with reason `unknown_app`, or that PostgreSQL does not answer and the app was never
     ///   read.
     func settings(of app: AppID) async throws(SignalingError) -> AppSettings {
-        let settings: AppSettings?
-        do throws(PostgresError) {
-            settings = try await exists(app) ? try await records.find(app) : nil
-        } catch {
-            throw error.signaling
+        let settings = try await answerOfPostgres { () throws(PostgresError) in
+            try await exists(app) ? try await records.find(app) : nil
         }
         guard let settings else {
             throw SignalingError(.loginRejected, .unknownApp, "there is no app with that id")

@@ -54,11 +54,7 @@ struct UserAttributeCache: Sendable {
     func load(_ user: UserKey) async throws(SignalingError) -> [Attribute] {
         var read = VersionedAttributes(version: 0, attributes: [])
         for _ in 0..<Self.attempts {
-            do {
-                read = try await reads.submit(user)
-            } catch {
-                throw error.signaling
-            }
+            read = try await answerOfPostgres { () throws(PostgresError) in try await reads.submit(user) }
             if try await functions.load(read.attributes, of: user, version: read.version) { break }
         }
         return read.attributes
@@ -69,15 +65,13 @@ struct UserAttributeCache: Sendable {
     func resynchronize(_ user: UserKey) async throws(SignalingError) {
         // The cache is read first: if PostgreSQL, read later, is older nevertheless, it has lost commits.
         guard let cached = try await functions.cachedVersion(of: user) else { return }
-        do {
-            let stored = try await store.userVersion(user)
-            if stored == cached || stored == 0 { return }
-            if stored < cached {
+        let stored = try await answerOfPostgres { () throws(PostgresError) in try await store.userVersion(user) }
+        if stored == cached || stored == 0 { return }
+        if stored < cached {
+            try await answerOfPostgres { () throws(PostgresError) in
                 try await store.raiseUserVersion(user, above: cached)
-                PresenceMetrics.shared.attributesReloaded.increment()
             }
-        } catch {
-            throw error.signaling
+            PresenceMetrics.shared.attributesReloaded.increment()
         }
         try await load(user)
     }

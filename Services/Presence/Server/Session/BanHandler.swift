@@ -19,11 +19,8 @@ struct BanHandler: Sendable {
     let logger: Logger
 
     func ban(_ command: BanUser, _ context: CommandContext) async throws(SignalingError) -> UserBan {
-        let entry: BanStore.Entry?
-        do throws(PostgresError) {
-            entry = try await store.set(command.user, until: command.until, reason: command.reason)
-        } catch {
-            throw Self.refusal(error)
+        let entry = try await answerOfPostgres(or: Self.refusal) { () throws(PostgresError) in
+            try await store.set(command.user, until: command.until, reason: command.reason)
         }
         guard let entry else { throw SignalingError(.loginRejected, .unknownApp, "there is no app with that id") }
         _ = try await functions.redis.answer(to: Self.noting(entry))
@@ -35,23 +32,13 @@ struct BanHandler: Sendable {
     }
 
     func find(_ command: GetBan, _ context: CommandContext) async throws(SignalingError) -> UserBan {
-        let ban: UserBan?
-        do throws(PostgresError) {
-            ban = try await store.find(command.user)
-        } catch {
-            throw error.signaling
-        }
+        let ban = try await answerOfPostgres { () throws(PostgresError) in try await store.find(command.user) }
         guard let ban else { throw SignalingError(.failed, .notBanned, "the user is not banned") }
         return ban
     }
 
     func lift(_ command: LiftBan, _ context: CommandContext) async throws(SignalingError) -> Done {
-        let entry: BanStore.Entry
-        do throws(PostgresError) {
-            entry = try await store.lift(command.user)
-        } catch {
-            throw error.signaling
-        }
+        let entry = try await answerOfPostgres { () throws(PostgresError) in try await store.lift(command.user) }
         _ = try await functions.redis.answer(
             to: .noting(banOf: command.user, until: 0, tokens: entry.tokensUntil, version: entry.version))
         logger.info("ban lifted", metadata: ["app": "\(command.user.app)", "account": "\(command.user.account)"])
@@ -61,11 +48,8 @@ struct BanHandler: Sendable {
     /// Revokes login tokens. As with bans, no session is opened with one of them from the write to Redis on.
     func revokeTokens(_ command: RevokeTokens, _ context: CommandContext) async throws(SignalingError) -> RevokedTokens
     {
-        let entry: BanStore.Entry?
-        do throws(PostgresError) {
-            entry = try await store.revokeTokens(of: command.user, until: command.until)
-        } catch {
-            throw Self.refusal(error)
+        let entry = try await answerOfPostgres(or: Self.refusal) { () throws(PostgresError) in
+            try await store.revokeTokens(of: command.user, until: command.until)
         }
         guard let entry else { throw SignalingError(.loginRejected, .unknownApp, "there is no app with that id") }
         _ = try await functions.redis.answer(to: Self.noting(entry))
@@ -80,10 +64,8 @@ struct BanHandler: Sendable {
     func findRevoked(_ command: GetRevokedTokens, _ context: CommandContext) async throws(SignalingError)
         -> RevokedTokens
     {
-        do throws(PostgresError) {
-            return RevokedTokens(until: try await store.tokensUntil(of: command.user))
-        } catch {
-            throw error.signaling
+        try await answerOfPostgres { () throws(PostgresError) in
+            RevokedTokens(until: try await store.tokensUntil(of: command.user))
         }
     }
 

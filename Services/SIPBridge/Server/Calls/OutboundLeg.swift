@@ -109,9 +109,12 @@ final class OutboundLeg: PhoneCallDriver {
 
     private func endFork(_ tag: String) {
         guard let dialog else { return excluded("a BYE without a dialog") }
+        // An answer that makes no dialog, as it has no Contact, can be neither acknowledged nor ended. A BYE in the
+        // call's own dialog would end the call.
+        guard let fork = forks[tag] ?? (tag == mainTag ? dialog.sip : nil) else { return }
         logger.info("another telephone answered too; ending its dialog", metadata: ["tag": "\(tag)"])
         do {
-            try (forks[tag] ?? dialog.sip).request("BYE", headers: dialog.authorization("BYE")) { _ in }
+            try fork.request("BYE", headers: dialog.authorization("BYE")) { _ in }
         } catch {
             logger.warning("could not end the dialog of another telephone", metadata: ["error": "\(error)"])
         }

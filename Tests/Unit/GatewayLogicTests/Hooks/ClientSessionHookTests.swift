@@ -117,21 +117,21 @@ import Testing
             first.body(address: "")
                 == #"{"hook":"send","app":"app","account":"anna","uid":7,"to":"bob","text":"hello"}"#)
         #expect(try talk.calls("channel_sendmsg", 2, #""name":"room","msg":"hi""#) == [])
-        #expect(!talk.goesOn)
+        #expect(!talk.hasNextTurn)
         let to = ClientCall.MessageAct.toUser(try Account("bob"), seconds: 3600, content: "hello")
         #expect(performed(talk.tell(.hookAnswered(first, .allowed))) == to)
-        #expect(!talk.goesOn)
+        #expect(!talk.hasNextTurn)
         #expect(talk.tell(.messageAnswered(talk.ticket(1), nil, channel: nil)) == [Talk.ok(1)])
-        #expect(talk.goesOn)
-        let second = try question(talk.tell(.goOn))
+        #expect(talk.hasNextTurn)
+        let second = try question(talk.tell(.nextTurn))
         #expect(
             second.body(address: "")
                 == #"{"hook":"send","app":"app","account":"anna","uid":7,"channel":"room","text":"hi"}"#)
         // Refused, it holds up nothing.
         #expect(try talk.calls("user_sendmsg", 3, Self.toBob) == [])
         #expect(talk.tell(.hookAnswered(second, .refused(Self.denial))) == Talk.failed(2, Self.denial))
-        #expect(talk.goesOn)
-        _ = try question(talk.tell(.goOn))
+        #expect(talk.hasNextTurn)
+        _ = try question(talk.tell(.nextTurn))
     }
 
     @Test func aMessageGetsAnotherText() throws {
@@ -147,10 +147,10 @@ import Testing
         _ = talk.tell(.session(.hooks(HookPoints([.send]))))
         #expect(try talk.calls("user_sendmsg", 3, Self.toBob) == [])
         _ = talk.tell(.messageAnswered(talk.messageTicket(2, number: 1), nil, channel: nil))
-        #expect(!talk.goesOn)
+        #expect(!talk.hasNextTurn)
         #expect(talk.tell(.messageAnswered(talk.messageTicket(1), nil, channel: nil)) == [Talk.ok(1), Talk.ok(2)])
-        #expect(talk.goesOn)
-        _ = try question(talk.tell(.goOn))
+        #expect(talk.hasNextTurn)
+        _ = try question(talk.tell(.nextTurn))
         // Without the hook they overlap again.
         _ = talk.tell(.session(.hooks(HookPoints())))
         _ = talk.tell(.messageAnswered(talk.ticket(3), nil, channel: nil))
@@ -163,7 +163,7 @@ import Testing
         #expect(try talk.calls("user_sendmsg", 2, Self.toBob) == [])
         _ = talk.tell(.session(.hooks(HookPoints([.send]))))
         _ = talk.tell(.answered(talk.ticket(1), .success(.userStatus(try Account("bob"), online: true))))
-        let asked = try question(talk.tell(.goOn))
+        let asked = try question(talk.tell(.nextTurn))
         #expect(try talk.calls("user_sendmsg", 3, Self.toBob) == [])
         #expect(performed(talk.tell(.hookAnswered(asked, .allowed))) != nil)
     }

@@ -17,8 +17,8 @@ final class Conversation {
     var session = ClientSession()
     /// The line that the session's calls must contain, as the driver was told.
     private(set) var expectedLine = ""
-    /// Whether the last event has left more to do.
-    private(set) var goesOn = false
+    /// Whether something that waits may be served after the last event.
+    private(set) var hasNextTurn = false
     let clock = ScriptedClock()
     let user: UserKey
 
@@ -29,14 +29,14 @@ final class Conversation {
     func tell(_ event: SessionEvent) -> [SessionAction] {
         let actions = session.handle(event, clock)
         for case .acceptCalls(let line) in actions.all { expectedLine = line }
-        goesOn = actions.goesOn
+        hasNextTurn = actions.hasNextTurn
         return actions.all
     }
 
-    /// Goes on until nothing is left to do, as the driver does.
+    /// Tells an event, and then gives turns while there is one to give, as the driver does.
     func tellUntilDone(_ event: SessionEvent) -> [SessionAction] {
         var actions = tell(event)
-        while goesOn { actions += tell(.goOn) }
+        while hasNextTurn { actions += tell(.nextTurn) }
         return actions
     }
 

@@ -63,8 +63,8 @@ import Testing
         talk.clock.localTime = talk.clock.localTime + talk.clock.callTimeout
         #expect(try talk.calls("user_sendmsg", 3, Self.toBob) == [])
         _ = talk.tell(.answered(query, .failure(.timeout(.userNumberTimeout))))
-        #expect(talk.tell(.goOn) == [.count(.overdue)] + Talk.failed(2, .timeout(.messageTimeout)))
-        guard case .sendMessage(let call, _)? = talk.tell(.goOn).first else {
+        #expect(talk.tell(.nextTurn) == [.count(.overdue)] + Talk.failed(2, .timeout(.messageTimeout)))
+        guard case .sendMessage(let call, _)? = talk.tell(.nextTurn).first else {
             Issue.record("the message behind it does not start")
             return
         }

@@ -46,8 +46,8 @@ import Testing
         #expect(try talk.calls("user_query_user_status", 3, #""account":"bob""#) == [])
         #expect(talk.tell(.messageAnswered(talk.messageTicket(1), nil, channel: nil)) == [Talk.ok(1)])
         #expect(talk.tell(.messageAnswered(talk.messageTicket(2, number: 1), nil, channel: nil)) == [Talk.ok(2)])
-        #expect(talk.goesOn)
-        guard case .askService(let call, _)? = talk.tell(.goOn).first, call.ticket == talk.ticket(3) else {
+        #expect(talk.hasNextTurn)
+        guard case .askService(let call, _)? = talk.tell(.nextTurn).first, call.ticket == talk.ticket(3) else {
             Issue.record("the act does not start")
             return
         }
@@ -118,7 +118,7 @@ import Testing
         _ = try talk.calls("channel_query_num", 2, #""name":"room""#)
         talk.clock.localTime = talk.clock.localTime + talk.clock.callTimeout
         _ = talk.tell(.messageAnswered(first, nil, channel: nil))
-        #expect(talk.tell(.goOn) == [.count(.overdue)] + Talk.failed(2, .timeout(.userNumberTimeout)))
+        #expect(talk.tell(.nextTurn) == [.count(.overdue)] + Talk.failed(2, .timeout(.userNumberTimeout)))
     }
 
     @Test func refusalsAreCountedAndPresenceIsAsked() throws {
@@ -250,8 +250,8 @@ import Testing
         #expect(talk.tell(.output(isPaused: true)) == [.count(.readingPaused), .setReading(false)])
         #expect(try talk.calls("user_sendmsg", 1, Self.toBob) == [])
         #expect(talk.tell(.output(isPaused: false)) == [.setReading(true)])
-        #expect(talk.goesOn)
-        guard case .sendMessage? = talk.tell(.goOn).first else {
+        #expect(talk.hasNextTurn)
+        guard case .sendMessage? = talk.tell(.nextTurn).first else {
             Issue.record("the message does not start")
             return
         }
@@ -265,10 +265,10 @@ import Testing
         #expect(talk.tell(.mailbox(.published(Talk.entry(2), after: 1))) == [])
         #expect(talk.tell(.mailbox(.published(Talk.entry(3), after: 2))) == [])
         #expect(talk.tell(.output(isPaused: false)) == [.setReading(true)])
-        #expect(talk.goesOn)
-        #expect(talk.tell(.goOn) == [push(2)])
-        #expect(talk.tell(.goOn) == [push(3)])
-        #expect(!talk.goesOn)
+        #expect(talk.hasNextTurn)
+        #expect(talk.tell(.nextTurn) == [push(2)])
+        #expect(talk.tell(.nextTurn) == [push(3)])
+        #expect(!talk.hasNextTurn)
     }
 
     /// - Parameter isResuming: whether the session's resume is not answered yet, so that all calls wait.
@@ -297,9 +297,9 @@ import Testing
         _ = talk.tell(.mailbox(.resynchronize))
         let push = { Talk.send(ServerFrame.pushMessage(Conversation.entry($0))) }
         #expect(talk.tell(.mailbox(.loaded(.success(Talk.page([1, 2]))))) == [push(1)])
-        #expect(talk.goesOn)
-        #expect(talk.tell(.goOn) == [push(2)])
-        #expect(!talk.goesOn)
+        #expect(talk.hasNextTurn)
+        #expect(talk.tell(.nextTurn) == [push(2)])
+        #expect(!talk.hasNextTurn)
     }
 
     @Test func theMailboxIsReadAgainOnlyIfItsVersionDiffers() throws {

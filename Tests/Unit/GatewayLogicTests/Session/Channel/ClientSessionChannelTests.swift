@@ -274,7 +274,7 @@ import Testing
         let (talk, page, _) = try leavingForAThird()
         #expect(
             talk.tell(.channel(.logRead(number: 2, page, last: nil))) == [], "the join of the next is not answered yet")
-        #expect(!talk.goesOn)
+        #expect(!talk.hasNextTurn)
     }
 
     @Test func theAnswerToAnEarlierLogReadIsDropped() throws {
@@ -285,7 +285,7 @@ import Testing
                 .request(.readLog(first, after: left, number: 4))))
         #expect(talk.tell(.channel(.logRead(number: 2, page, last: nil))) == [])
         #expect(talk.tell(.channel(.logRead(number: 4, page, last: nil))) == [.channel(.show([try talk.message(13)]))])
-        #expect(talk.goesOn)
+        #expect(talk.hasNextTurn)
     }
 
     // MARK: - A join of the channel whose missed events are being read
@@ -318,20 +318,21 @@ import Testing
     @Test func afterAFailedReadAnOldLeaveIsNotShownAfterTheListsOfTheNextJoin() throws {
         let talk = try joiningAgain()
         #expect(talk.tell(.channel(.logRead(number: 2, nil, last: ChannelPosition(sequence: 12, id: 12)))) == [])
-        #expect(!talk.goesOn, "the answer to the join comes first")
+        #expect(!talk.hasNextTurn, "the answer to the join comes first")
         #expect(
             talk.tell(.channel(.joined(talk.ticket(2), .success(talk.joined(20))))) == [
                 Talk.ok(2, Self.joined(20)), .channel(.advanceFeed(ChannelPosition(sequence: 20, id: 20))),
             ])
-        #expect(talk.goesOn)
+        #expect(talk.hasNextTurn)
         let first = try talk.channel("first")
         #expect(
-            talk.tell(.goOn) == [.request(.readLog(first, after: ChannelPosition(sequence: 12, id: 12), number: 3))])
+            talk.tell(.nextTurn) == [.request(.readLog(first, after: ChannelPosition(sequence: 12, id: 12), number: 3))]
+        )
         let page = try missed(talk, through: 21)
         #expect(
             talk.tell(.channel(.logRead(number: 3, page, last: nil))) == [.channel(.show(Array(page.events[1...])))])
         #expect(
-            talk.tell(.goOn) == [
+            talk.tell(.nextTurn) == [
                 .channel(.advanceFeed(ChannelPosition(sequence: 21, id: 21))), .channel(.showAll(after: 21)),
             ])
     }
@@ -359,7 +360,7 @@ import Testing
         let page = try missed(talk, through: 21)
         if isReadFirst {
             #expect(talk.tell(.channel(.logRead(number: 2, page, last: nil))) == [])
-            #expect(!talk.goesOn)
+            #expect(!talk.hasNextTurn)
         }
         #expect(talk.tell(.channel(.published([try move(talk, 22)]))) == [])
         let error = SignalingError(.joinOther, .busy, "x")
@@ -370,13 +371,13 @@ import Testing
         ]
         #expect(answer == (isRefused ? Talk.failed(2, error) : succeeded))
         let shown = SessionAction.channel(.show(isRefused ? page.events : Array(page.events[1...])))
-        #expect(talk.tell(isReadFirst ? .goOn : .channel(.logRead(number: 2, page, last: nil))) == [shown])
+        #expect(talk.tell(isReadFirst ? .nextTurn : .channel(.logRead(number: 2, page, last: nil))) == [shown])
         #expect(
-            talk.tell(.goOn) == [
+            talk.tell(.nextTurn) == [
                 .channel(.advanceFeed(ChannelPosition(sequence: 21, id: 21))), .channel(.showAll(after: 21)),
                 .channel(.show([try move(talk, 22)])),
             ])
-        #expect(!talk.goesOn)
+        #expect(!talk.hasNextTurn)
     }
 
     @Test func aReplayThatIsAllInTheListsShowsNothing() throws {
@@ -386,6 +387,6 @@ import Testing
         let page = ChannelLogPage(
             events: [try move(talk, 13)], latest: latest, complete: true, through: latest, more: false)
         #expect(talk.tell(.channel(.logRead(number: 2, page, last: nil))) == [])
-        #expect(talk.tell(.goOn) == [.channel(.advanceFeed(latest)), .channel(.showAll(after: 20))])
+        #expect(talk.tell(.nextTurn) == [.channel(.advanceFeed(latest)), .channel(.showAll(after: 20))])
     }
 }

@@ -30,13 +30,13 @@ import Testing
                         line: Talk.line, uid: 7, push: false, channel: nil, complete: true)),
                 .request(.loadMailbox(try talk.owner, after: 0, fresh: false)),
             ])
-        #expect(talk.goesOn)
-        guard case .askService(let call, let act)? = talk.tell(.goOn).first, call.ticket == talk.ticket() else {
+        #expect(talk.hasNextTurn)
+        guard case .askService(let call, let act)? = talk.tell(.nextTurn).first, call.ticket == talk.ticket() else {
             Issue.record("the held call does not start")
             return
         }
         #expect(act == .presence(.queryStatus(try Account("bob"))))
-        #expect(!talk.goesOn)
+        #expect(!talk.hasNextTurn)
     }
 
     /// A resume shows missed events page by page, pausing while the client does not read, and then the events that
@@ -54,13 +54,13 @@ import Testing
                 .request(.loadMailbox(try talk.owner, after: 0, fresh: false)), .channel(.continueIDs(after: 4)),
                 .channel(.show([try talk.message(5), try talk.message(6)])),
             ])
-        #expect(talk.goesOn)
+        #expect(talk.hasNextTurn)
         #expect(talk.tell(.output(isPaused: true)) == [.count(.readingPaused), .setReading(false)])
-        #expect(!talk.goesOn && talk.tell(.goOn) == [])
+        #expect(!talk.hasNextTurn && talk.tell(.nextTurn) == [])
         #expect(talk.tell(.output(isPaused: false)) == [.setReading(true)])
-        #expect(talk.goesOn)
+        #expect(talk.hasNextTurn)
         #expect(
-            talk.tell(.goOn) == [.request(.readLog(room, after: ChannelPosition(sequence: 6, id: 6), number: 2))])
+            talk.tell(.nextTurn) == [.request(.readLog(room, after: ChannelPosition(sequence: 6, id: 6), number: 2))])
         #expect(talk.tell(.channel(.published([try talk.message(8), try talk.message(9)]))) == [])
         let last = ChannelLogPage(
             events: [try talk.message(7), try talk.message(8)], latest: ChannelPosition(sequence: 8, id: 8),
@@ -69,9 +69,9 @@ import Testing
             talk.tell(.channel(.logRead(number: 2, last, last: nil))) == [
                 .channel(.show([try talk.message(7), try talk.message(8)]))
             ])
-        #expect(talk.goesOn)
+        #expect(talk.hasNextTurn)
         #expect(
-            talk.tell(.goOn) == [
+            talk.tell(.nextTurn) == [
                 .channel(.advanceFeed(ChannelPosition(sequence: 8, id: 8))), .channel(.showAll(after: 8)),
                 .channel(.show([try talk.message(9)])),
             ])
@@ -145,7 +145,7 @@ import Testing
             events: [try talk.message(5)], latest: ChannelPosition(sequence: 8, id: 8), complete: true,
             through: ChannelPosition(sequence: 5, id: 5), more: true)
         _ = talk.tell(.channel(.logRead(number: 1, first, last: nil)))
-        _ = talk.tell(.goOn)
+        _ = talk.tell(.nextTurn)
         let actions = talk.tell(.channel(.logRead(number: 2, nil, last: nil)))
         #expect(actions.first == .count(.resumeAbandoned(room.name)))
         #expect(actions.last == .close(.goingAway))
@@ -188,7 +188,7 @@ import Testing
         _ = try talk.calls("user_query_user_status", 1, #""account":"bob""#)
         _ = talk.tell(.session(.resumed(.success(SessionResumed(uid: 7, channel: nil, push: false)))))
         _ = talk.tell(.session(.ratesTaken(nil)))
-        #expect(!talk.goesOn && talk.isActive)
+        #expect(!talk.hasNextTurn && talk.isActive)
     }
 
     @Test func aResumeWithoutItsChannelsEventsIsGivenUp() throws {
