@@ -95,7 +95,7 @@ let benchmarks: [Target] = [
         dependencies: [
             "Allocations", "BusProtocol", "ClusterState", "SignalingProtocol", "SignalingWire", "WebSocketWire",
             "RedisClient",
-            "GatewayLogic", "Pacing",
+            "GatewayAPILogic", "GatewayLogic", "Pacing",
             nioCore,
         ],
         path: "Benchmarks/Micro", swiftSettings: strict),

@@ -11,7 +11,7 @@ import WebSocketWire
 extension Benchmark {
     /// All benchmarks, in the order of a message's way through the gateway.
     static func all() -> [Benchmark] {
-        frames() + events() + commands() + states() + redis()
+        frames() + events() + commands() + states() + redis() + bounds()
     }
 
     private static let body = String(repeating: "x", count: 200)

@@ -12,7 +12,7 @@ from .heliograph import Heliograph
 from .paths import BENCHMARKS, BenchError
 from .peers import PEERS
 from .processes import rank_up
-from .scenarios import media_client, psql
+from .scenarios import bounds, media_client, psql
 from .servers import Limit
 
 SERVERS = {"limit": Limit, "coalescing": lambda: Limit(coalesces=True), "heliograph": Heliograph} | PEERS
@@ -81,6 +81,8 @@ def _add_scenarios(commands, timed: argparse.ArgumentParser, beside: argparse.Ar
     for name, value in asdict(psql.Size()).items():
         looks.add_argument(f"--{name}", type=int, default=value, help=f"(default: {value:,})")
     looks.add_argument("--bound", type=float, default=psql.BOUND_MS, help=f"milliseconds that an answer may take (default: {psql.BOUND_MS})")
+    of_messages = commands.add_parser("bounds", help="what each bound costs Redis for a message; what it costs a gateway is among `micro`")
+    of_messages.add_argument("--rounds", type=int, default=7, help="measurements of which the least counts (default: 7)")
     client = commands.add_parser("media-client", help="the CPU of a participant of a media channel, beside the codec alone")
     client.add_argument("--seconds", type=float, default=10, help="length of a measurement (default: 10)")
     client.add_argument("--rounds", type=int, default=3, help="measurements of which the median counts (default: 3)")
@@ -161,6 +163,7 @@ def run(arguments: argparse.Namespace) -> int:
         case "all": measure_all(arguments)
         case "check": return measure_and_check(arguments)
         case "psql": return look(arguments)
+        case "bounds": print(*bounds.table(bounds.measured(arguments.rounds)), sep="\n")
         case "media-client":
             result = media_client.measured(arguments.seconds, arguments.rounds)
             print(*media_client.table(result), sep="\n")
@@ -176,7 +179,7 @@ def main() -> int:
     arguments = parser().parse_args()
     try:
         # Only those that need a load.
-        if arguments.command not in {"psql", "media-client"}:
+        if arguments.command not in {"psql", "bounds", "media-client"}:
             build_tools()
         rank_up()
         return run(arguments)
