@@ -446,7 +446,7 @@ let package = Package(
                 swiftSettings: strict),
             // An app of the old media SDK, in the language of its time: an example, and a participant for tests.
             .executableTarget(
-                name: "OldMediaApp", dependencies: ["AgoraRtcEngineKit"], path: "Examples/OldMediaApp",
+                name: "OldMediaApp", dependencies: ["AgoraRtcEngineKit", "MediaClient"], path: "Examples/OldMediaApp",
                 swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
             .testTarget(
                 name: "ClientTests",

@@ -2,7 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from array import array
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from dynamic_key import Grant, dynamic_key
@@ -10,10 +14,13 @@ from engine import Engine
 from media_cast import Cast
 from media_socket import MediaRefused
 from node_metrics import Drops
+from old_app import OldApp, old_app
+from pipe_ends import PipeEnd, pipe_ends
 from rough_network import node_of, rough_network
 from speech import Again, spoken
 from stack_control import unique
-from tone import Noise
+from swift_client import write_wav
+from tone import RATE, Noise, last_part, snr
 from waiting import eventually, let_pass
 
 # Of consent after the last check, and of life after the last authentic packet.
@@ -26,6 +33,12 @@ KEY_SECONDS = 4
 STATS_SECONDS = 2
 # What a busy machine may add.
 PATIENCE = 3
+# How long a device may do nothing, deliver zeroes, or have another clock by a twentieth.
+DEVICE_SECONDS = 10
+# A disk that is full after 1.6 s of a recording: a size in units of 512 bytes, and no signal to the program.
+FULL_DISK = ("sh", "-c", "trap '' XFSZ; ulimit -f 300; exec \"$0\" \"$@\"")
+# Of what the SDK's engine sends, against the rest, in dB.
+CLEAR_AT_32 = 34
 
 
 async def consent_is_lost_and_comes_back(cast: Cast) -> None:
@@ -195,9 +208,84 @@ async def all_are_told_how_uplinks_are(cast: Cast) -> None:
         assert loss == 0
 
 
+# Devices of the old media SDK's apps
+
+
+@asynccontextmanager
+async def screen_at(cast: Cast, directory: Path, channel: str, ends: tuple[PipeEnd, ...]) -> AsyncIterator[OldApp]:
+    """An app that has joined with these pipes as its devices, at which frames pass from now on."""
+    async with old_app(directory) as screen:
+        stack = cast.stack
+        await screen.open("call", stack.gateways[0], stack.open_app, channel, *(end.path for end in ends))
+        await screen.line("hint: joined")
+        for end in ends:
+            end.go_on()
+        yield screen
+
+
+async def devices_stand_still(cast: Cast) -> None:
+    """After half a second the app is warned, after ten they have failed; they go on when they can."""
+    with TemporaryDirectory() as name:
+        directory, channel = Path(name), unique("waits")
+        engine = await cast.engine(channel)
+        async with pipe_ends(directory, 440) as ends, screen_at(cast, directory, channel, ends) as screen:
+            microphone, loudspeaker = ends
+            uid = (await engine.event("joined"))["uid"]
+            await eventually(lambda: len(loudspeaker.played) >= RATE and uid in engine.path.voices, "both devices work")
+            await microphone.stall()
+            await loudspeaker.stall()
+            began = time.monotonic()
+            for line in ("warning: 1016", "warning: 1014"):
+                await screen.line(line)
+            for line in ("hint: error 1018", "hint: error 1015"):
+                await screen.line(line, seconds=DEVICE_SECONDS + PATIENCE)
+            assert time.monotonic() - began >= DEVICE_SECONDS - 0.5
+            assert "hint: error 1017" not in screen.lines, "only a device that says so has failed at once"
+            before = len(loudspeaker.played)
+            microphone.go_on()
+            loudspeaker.go_on()
+            voice = engine.path.voices[uid]
+            packets = voice.packets
+            await eventually(
+                lambda: voice.packets >= packets + 75 and snr(last_part(voice.pcm), 440) >= CLEAR_AT_32, "it is heard again")
+            await eventually(lambda: len(loudspeaker.played) >= before + RATE, "it plays again")
+
+
+async def devices_have_wrong_clocks(cast: Cast) -> None:
+    """A microphone that is a tenth too fast, and a loudspeaker that is as much too slow."""
+    with TemporaryDirectory() as name:
+        directory = Path(name)
+        async with pipe_ends(directory, 440, said=1.1, played=0.9) as ends, \
+                screen_at(cast, directory, unique("waits"), ends) as screen:
+            for line in ("warning: 1021", "warning: 1020"):
+                await screen.line(line, seconds=2 * DEVICE_SECONDS + PATIENCE)
+            assert not [line for line in screen.lines if line.startswith("hint: error")]
+
+
+async def a_microphone_of_zeroes_and_a_full_disk(cast: Cast) -> None:
+    """The app is told of both, once, and the call goes on."""
+    with TemporaryDirectory() as name:
+        directory, stack = Path(name), cast.stack
+        silence = directory / "silence.wav"
+        write_wav(silence, array("h", [0] * RATE))
+        async with old_app(directory) as screen:
+            screen.wrapper = FULL_DISK
+            await screen.open("call", stack.gateways[0], stack.open_app, unique("waits"), HELIOGRAPH_AUDIO_IN=silence)
+            await screen.line("hint: joined")
+            joined = time.monotonic()
+            await screen.line("hint: error 1015")
+            await screen.line("warning: 1019", seconds=DEVICE_SECONDS + PATIENCE)
+            assert time.monotonic() - joined >= DEVICE_SECONDS - 0.5
+            await screen.act("hang up")
+            await screen.line("closed")
+            told = [line for line in screen.lines if line.startswith(("hint: error", "warning"))]
+            assert told == ["hint: error 1015", "warning: 1019"]
+
+
 SCENES: list[Callable[[Cast], Awaitable[None]]] = [
     consent_is_lost_and_comes_back, who_falls_silent_is_dropped, media_outlive_their_socket, who_sends_too_much_is_ended,
-    a_key_is_renewed_in_time, a_key_is_renewed_before_its_end, a_key_ends, all_are_told_how_uplinks_are]
+    a_key_is_renewed_in_time, a_key_is_renewed_before_its_end, a_key_ends, all_are_told_how_uplinks_are,
+    devices_stand_still, devices_have_wrong_clocks, a_microphone_of_zeroes_and_a_full_disk]
 
 
 @pytest.mark.parametrize("scene", [scene.__name__ for scene in SCENES])

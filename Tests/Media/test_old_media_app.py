@@ -1,16 +1,18 @@
 """An app that was written for the old media SDK, against a cluster: it hears and is heard, its callbacks come, and it leaves."""
 
+import asyncio
+import os
 import re
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
+from array import array
+from contextlib import AsyncExitStack
 
 from dynamic_key import Grant, dynamic_key
 from engine import Engine
-from old_app import OldApp
+from old_app import old_app
+from pipe_ends import pipe_ends
 from stack_control import unique
-from swift_client import hears_clearly, seconds
+from swift_client import hears_clearly, seconds, write_wav
 from tone import ABSENT, CLEAR, PERIOD, RATE, TONES, last_part, level, snr
 from waiting import eventually
 
@@ -19,16 +21,10 @@ LOUD = 100
 VOLUME = re.compile(r"(\d+): (\d+)")
 # What the SDK's engine sends has 32 kbit/s; against the rest, in dB.
 CLEAR_AT_32 = 34
+# Root may use every file, unless it gives that up.
+OBEDIENT = ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if os.geteuid() == 0 else ()
+IN, OUT = "HELIOGRAPH_AUDIO_IN", "HELIOGRAPH_AUDIO_OUT"
 CALL_OVER = re.compile(r"\d+ s, [1-9]\d* bytes received, call over")
-
-
-@asynccontextmanager
-async def old_app(directory: Path, tone: int) -> AsyncIterator[OldApp]:
-    app = OldApp(directory, tone)
-    try:
-        yield app
-    finally:
-        await app.close()
 
 
 async def hears(engine: Engine, uid: int, tone: int) -> None:
@@ -110,3 +106,66 @@ async def test_a_room_with_a_key(media, tmp_path):
         await engine.event("left", uid=1, reason="quit")
         await eventually(lambda: CALL_OVER.fullmatch(room.lines[-1]), f"the statistics are shown: {room.lines}")
         assert await room.finish() == 0
+
+
+async def test_devices_that_cannot_be_used(media, tmp_path):
+    """Each ends the attempt: with the code of what it fails at, then 1002; the app can hang up."""
+    secret, text, slow = tmp_path / "secret", tmp_path / "text", tmp_path / "slow"
+    text.write_text("no sound")
+    write_wav(slow, array("h", [1, 2, 3]), 44_100)
+    write_wav(secret, array("h", [1, 2, 3]))
+    secret.chmod(0)
+    nowhere = tmp_path / "no directory" / "file"
+    cases = [(IN, secret, 9), (OUT, secret, 9), (IN, slow, 1007), (OUT, nowhere, 1008), (OUT, tmp_path, 1008),
+             (IN, nowhere, 1011), (IN, text, 1011)]
+    async with media as cast, AsyncExitStack() as exits:
+
+        async def is_refused(variable: str, path: object, code: int) -> None:
+            screen = await exits.enter_async_context(old_app(tmp_path))
+            screen.wrapper = OBEDIENT
+            await screen.open("call", cast.stack.gateways[0], cast.stack.open_app, unique("old"), **{variable: path})
+            await screen.line("hint: error 1002")
+            await screen.act("hang up")
+            await screen.line("closed")
+            hints = [line for line in screen.lines if line.startswith("hint: ")]
+            assert hints == [f"hint: error {code}", "hint: error 1002"], (variable, path, screen.lines)
+            assert await screen.finish() == 0
+
+        await asyncio.gather(*(is_refused(*case) for case in cases))
+
+
+async def test_devices_that_are_unplugged(media, tmp_path):
+    """Both say that they have failed, and do nothing any more; the call goes on without them."""
+    async with media as cast, old_app(tmp_path) as screen, pipe_ends(tmp_path, TONES[0]) as (microphone, loudspeaker):
+        channel, stack = unique("old"), cast.stack
+        engine = await cast.engine(channel, TONES[1], uid=9)
+        await screen.open("call", stack.gateways[0], stack.open_app, channel, microphone.path, loudspeaker.path)
+        uid = int((await screen.line("hint: joined")).split()[-4])
+        microphone.go_on()
+        loudspeaker.go_on()
+        await hears(engine, uid, TONES[0])
+        await eventually(
+            lambda: len(loudspeaker.played) >= RATE and snr(loudspeaker.played[-RATE:], TONES[1]) >= CLEAR, "it is heard")
+        await microphone.close()
+        await screen.line("hint: error 1017")
+        await screen.line("warning: 1016")
+        assert "hint: error 1015" not in screen.lines and "warning: 1014" not in screen.lines
+        await loudspeaker.close()
+        await screen.line("hint: error 1015")
+        await screen.line("warning: 1014")
+        await engine.mute(audio=1)
+        await screen.line("hint: 9 is muted")
+        assert not engine.told("left")
+        await screen.act("hang up")
+        await screen.line("closed")
+        failures = [line for line in screen.lines if line.startswith(("hint: error", "warning"))]
+        assert failures == ["hint: error 1017", "warning: 1016", "hint: error 1015", "warning: 1014"]
+
+
+async def test_a_loudspeaker_that_nobody_has(media, tmp_path):
+    """A pipe that nobody reads: it is there, and cannot be started."""
+    async with media as cast, old_app(tmp_path) as screen, pipe_ends(tmp_path) as (microphone, loudspeaker):
+        await loudspeaker.close()
+        await screen.open("call", cast.stack.gateways[0], cast.stack.open_app, unique("old"), microphone.path, loudspeaker.path)
+        await screen.line("hint: error 1002")
+        assert screen.lines[-2:] == ["hint: error 1009", "hint: error 1002"]

@@ -12,7 +12,7 @@ from apps import App
 from secrecy import SPOKEN
 from stack_control import BINARIES
 from tone import ABSENT, FRAME, PERIOD, RATE, Tone, level, power
-from waiting import eventually
+from waiting import PATIENCE_SECONDS, eventually
 
 # A microphone's file: as many frames as have whole periods of all tones.
 FILE_FRAMES = 50
@@ -29,6 +29,8 @@ class MediaProgram:
         """What it says, in Hz; 0: nothing."""
         self.pause = pause
         """The frames of silence after each second of its tone."""
+        self.wrapper: tuple[str, ...] = ()
+        """The command, if any, that runs the program."""
         self.lines: list[str] = []
         self.heard_in = directory / f"heard-{id(self)}.wav"
         self._said_in = directory / f"said-{id(self)}.wav"
@@ -38,7 +40,7 @@ class MediaProgram:
     async def run(self, program: str, *arguments: str, **environment: str) -> None:
         """Starts the program."""
         self._process = await asyncio.create_subprocess_exec(
-            str(BINARIES / program), *arguments, env=os.environ | environment, stdin=asyncio.subprocess.PIPE,
+            *self.wrapper, str(BINARIES / program), *arguments, env=os.environ | environment, stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE)
         self._reader = asyncio.create_task(self._read())
 
@@ -50,16 +52,17 @@ class MediaProgram:
         for _ in range(FILE_FRAMES):
             pcm.extend(tone.frame())
         pcm.extend([0] * self.pause * FRAME)
-        _write(self._said_in, pcm)
+        assert len(pcm) % FRAME == 0
+        write_wav(self._said_in, pcm)
         return self._said_in
 
-    async def line(self, beginning: str, count: int = 1) -> str:
+    async def line(self, beginning: str, count: int = 1, seconds: float = PATIENCE_SECONDS) -> str:
         """Waits until it has said so many lines that begin so; the last of them."""
 
         def found() -> list[str]:
             return [line for line in self.lines if line.startswith(beginning)]
 
-        await eventually(lambda: len(found()) >= count, f"{count} x {beginning!r} in {self.lines}")
+        await eventually(lambda: len(found()) >= count, f"{count} x {beginning!r} in {self.lines}", seconds)
         return found()[count - 1]
 
     async def act(self, text: str) -> None:
@@ -160,10 +163,9 @@ def seconds(pcm: array) -> float:
     return len(pcm) / RATE
 
 
-def _write(path: Path, pcm: array) -> None:
-    assert len(pcm) % FRAME == 0
+def write_wav(path: Path, pcm: array, rate: int = RATE) -> None:
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
-        file.setframerate(RATE)
+        file.setframerate(rate)
         file.writeframes(pcm.tobytes())

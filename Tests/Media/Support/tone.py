@@ -79,6 +79,21 @@ def snr(pcm: array, frequency: int) -> float:
     return 10 * math.log10(signal / max(rest, signal * 10 ** (SILENCE / 10)))
 
 
+def share(pcm: array, frequency: int) -> float:
+    """The share of a tone in all that is heard; 0 of silence."""
+    energy = sum(sample * sample for sample in pcm) / len(pcm)
+    return power(pcm, frequency) / energy if energy else 0.0
+
+
+def longest_silence(pcm: array) -> float:
+    """The longest run of samples that are nothing but 0, in seconds."""
+    longest = run = 0
+    for sample in pcm:
+        run = 0 if sample else run + 1
+        longest = max(longest, run)
+    return longest / RATE
+
+
 def last_part(pcm: array, seconds: float = 1) -> array:
     """The last samples, as many as have whole periods of all tones."""
     size = round(seconds * RATE) // PERIOD * PERIOD

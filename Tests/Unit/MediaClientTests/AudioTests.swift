@@ -158,6 +158,25 @@ import Testing
         audio.stop()
     }
 
+    /// A user's own volume is of what is sent: there is none while the user is muted.
+    @Test func whoIsMutedHasNoVolume() throws {
+        let (capture, playback) = (ScriptedCapture(), ScriptedPlayback())
+        let audio = try CallAudio(devices: MediaDevices(capture: capture, playback: playback), bitRate: 32_000)
+        #expect(audio.start().isEmpty)
+        audio.measureVolumes(every: .milliseconds(100), smooth: 1, now: MediaInstant(microseconds: 0))
+        var told: [[UInt32]?] = []
+        for index in 1...20 {
+            let now = MediaInstant(microseconds: Int64(index) * 20_000)
+            capture.deliver(frame(index))
+            _ = audio.packets(on: index <= 10 ? Self.transport : nil)
+            playback.ask(960)
+            audio.fill(now: now)
+            if index % 10 == 0 { told.append(audio.volumes(now: now)?.speakers.map(\.uid)) }
+        }
+        audio.stop()
+        #expect(told == [[SpeakingVolumes.local], []])
+    }
+
     @Test func nonsenseIsConcealed() throws {
         let decoder = try OpusDecoder()
         for payload in [[UInt8]](arrayLiteral: [], [0xFF], [UInt8](repeating: 0xFF, count: 1275), [3, 0xFF, 0xFF]) {

@@ -26,6 +26,18 @@ import Testing
         try await scene.end()
     }
 
+    @Test func volumesComeAfterTheJoin() async throws {
+        let scene = try await DriverScene()
+        try await scene.on { driver, _ in
+            driver.audio?.measureVolumes(every: .zero, smooth: 1, now: .now)
+            driver.advance()
+        }
+        #expect(scene.events == [])
+        try await scene.join()
+        #expect(scene.events.contains(.volumes(MediaVolumes(speakers: [], total: 0))))
+        try await scene.end()
+    }
+
     /// The answer to a mute has the number of its change, so that the roster need not be asked for.
     @Test func anOwnMuteIsNoGap() async throws {
         let scene = try await DriverScene()

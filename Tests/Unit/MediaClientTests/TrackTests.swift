@@ -81,15 +81,20 @@ import Testing
         #expect(level(Array(heard.suffix(20))) < 20)
     }
 
-    /// A listener that takes nothing keeps the last second.
+    /// A sequence from which nobody takes keeps the last second.
     @Test func framesThatWaitAreBounded() async throws {
-        let audio = try started()
-        let frames = listen(to: 5, of: audio)
-        try play(audio, frames: 80)
-        audio.stop()
+        let handle = handle()
+        let frames = RemoteTrack(uid: 5, handle: handle).frames()
+        let voice = IncomingAudio.Voice(uid: 5, samples: [Int16](repeating: 7, count: 960), isMuted: false)
+        handle.run { driver in
+            for _ in 0..<80 { driver.audio?.listeners.hear(IncomingAudio.Mix(samples: voice.samples, voices: [voice])) }
+        }
+        // None is taken before all have come.
+        #expect(await listeners(of: handle) == 1)
+        handle.leave()
         let heard = await collected(frames)
         #expect(heard.count == TrackListeners.frameBound)
-        #expect(heard.first.map { $0.position >= 25 * 960 } == true)
+        #expect(heard.first.map { $0.position >= 30 * 960 } == true)
     }
 
     @Test func listenersAreBoundedAndMakeRoom() async throws {
