@@ -191,7 +191,8 @@ let package = Package(
             name: "WebSocketWire", dependencies: ["SignalingProtocol", "SignalingTokens"], path: "Shared/WebSocketWire",
             swiftSettings: strict),
         .target(
-            name: "ClusterState", dependencies: ["SignalingProtocol", "SignalingTokens"], path: "Shared/ClusterState",
+            name: "ClusterState", dependencies: ["Pacing", "SignalingProtocol", "SignalingTokens"],
+            path: "Shared/ClusterState",
             resources: [.embedInCode("Functions")], swiftSettings: strict),
         // Clocks, rates and pauses, without I/O.
         .target(name: "Pacing", path: "Shared/Pacing", swiftSettings: strict),
@@ -217,8 +218,8 @@ let package = Package(
         .target(
             name: "MessageStore",
             dependencies: [
-                "BusProtocol", "ClusterState", "ClusterBus", "RedisClient", "ServiceMetrics", "SignalingProtocol",
-                "SignalingWire", nioCore,
+                "BusProtocol", "ClusterState", "ClusterBus", "Pacing", "RedisClient", "ServiceMetrics",
+                "SignalingProtocol", "SignalingWire", nioCore,
             ],
             path: "Shared/MessageStore", swiftSettings: plain),
         .target(
@@ -231,8 +232,8 @@ let package = Package(
         .target(
             name: "ServiceKit",
             dependencies: [
-                "ServiceMetrics", "SignalingProtocol", "SignalingWire", nioCore, nioPosix, nioHTTP1, logging, lifecycle,
-                unixSignals,
+                "Pacing", "ServiceMetrics", "SignalingProtocol", "SignalingWire", nioCore, nioPosix, nioHTTP1, logging,
+                lifecycle, unixSignals,
             ],
             path: "Shared/ServiceKit", swiftSettings: plain + fuzzedInPart),
         .target(
@@ -349,23 +350,29 @@ let package = Package(
                 nioPosix,
             ])
         + service(
-            "Webhooks",
+            "Webhooks", logic: ["Pacing"],
             server: ["ClusterBus", "RedisClient", "Pacing", "PostgresStore", "ClusterService", "WebhookClient"])
         + service(
             "Media",
-            server: ["CMedia", "CMediaNode", "ClusterBus", "RedisClient", "ClusterService", "SignalingTokens", deques])
+            server: [
+                "CMedia", "CMediaNode", "ClusterBus", "Pacing", "RedisClient", "ClusterService", "SignalingTokens",
+                deques,
+            ])
         + [
             unitTests("SignalingProtocol"),
             unitTests("BusProtocol", ["SignalingProtocol"]),
             unitTests("SignalingTokens", ["BusProtocol", "SignalingProtocol"]),
             unitTests("SignalingWire", ["BusProtocol", "MessageStore", "SignalingProtocol"]),
             unitTests("WebSocketWire", ["SignalingProtocol"]),
-            unitTests("ClusterState", ["SignalingProtocol"]),
+            unitTests("ClusterState", ["Pacing", "SignalingProtocol"]),
             unitTests(
                 "RedisClient", ["ClusterState", "SignalingProtocol", "TestKit", nioCore, nioPosix, logging]),
             unitTests(
                 "ClusterBus",
-                ["BusProtocol", "ClusterState", "RedisClient", "SignalingProtocol", "TestKit", nioCore, logging]),
+                [
+                    "BusProtocol", "ClusterState", "Pacing", "RedisClient", "SignalingProtocol", "TestKit", nioCore,
+                    logging,
+                ]),
             unitTests("ControlInspection", ["ClusterState", "RedisClient", "SignalingProtocol"]),
             unitTests("PostgresStore", ["SignalingProtocol"]),
             unitTests(
@@ -459,7 +466,8 @@ let package = Package(
             .testTarget(
                 name: "IntegrationTests",
                 dependencies: [
-                    "TestKit", "BusProtocol", "ClusterBus", "ClusterState", "ControlInspection", "RedisClient",
+                    "TestKit", "BusProtocol", "ClusterBus", "ClusterState", "ControlInspection", "Pacing",
+                    "RedisClient",
                     "PostgresStore",
                     "MessageStore", "SignalingProtocol",
                     "SignalingWire",

@@ -23,8 +23,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         @Option(
             parsing: .upToNextOption,
-            help:
-                "Which events: online, offline, join, leave, channel_created, channel_destroyed, call; by default all.")
+            help: "Which events: \(WebhookKind.allCases.map(\.rawValue).joined(separator: ", ")); by default all.")
         var kinds: [WebhookKind] = []
 
         @Option(help: "Events in one request at most: 1...1000.")

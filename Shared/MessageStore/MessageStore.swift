@@ -1,6 +1,7 @@
 internal import ClusterBus
 internal import ClusterState
 internal import NIOCore
+internal import Pacing
 package import RedisClient
 package import SignalingProtocol
 

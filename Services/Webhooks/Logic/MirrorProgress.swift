@@ -1,3 +1,5 @@
+internal import Pacing
+
 /// Up to which time all events are in the queue.
 ///
 /// Events come from the services' mirror streams, each at its own pace. Whatever a stream has not passed on yet is not
@@ -10,8 +12,6 @@ package enum MirrorProgress {
     /// - Returns: in microseconds of Redis' clock.
     package static func horizon(now: Int64, first: [String?], settling: Duration) -> Int64 {
         let times = first.compactMap { id in id.flatMap { Int64($0.prefix { $0 != "-" }) } }
-        let (seconds, attoseconds) = settling.components
-        let pause = seconds * 1000 + attoseconds / 1_000_000_000_000_000
-        return (min(now, times.min() ?? now) - pause) * 1000
+        return (min(now, times.min() ?? now) - settling.wholeMilliseconds) * 1000
     }
 }

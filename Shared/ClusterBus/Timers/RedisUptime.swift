@@ -1,5 +1,6 @@
 internal import ClusterState
 internal import NIOCore
+internal import Pacing
 package import RedisClient
 import ServiceLifecycle
 internal import ServiceMetrics

@@ -1,3 +1,4 @@
+internal import Pacing
 internal import SignalingProtocol
 
 /// Sizes and lifetimes of data in Redis.
@@ -15,6 +16,11 @@ package enum ClusterBounds {
     package static let mirrorEntries = 1_000_000
     /// The same for each partition of a cluster: a larger stream would hold up both servers while its slot is moved.
     package static let partitionMirrorEntries = 100_000
+}
+
+extension LuaConstant {
+    /// A code of the protocol.
+    fileprivate static func code(_ name: String, _ code: SignalingCode) -> LuaConstant { .integer(name, code.rawValue) }
 }
 
 extension [LuaConstant] {
@@ -44,6 +50,9 @@ extension [LuaConstant] {
         .integer("FLOOR_MS", ClusterBounds.attributeFloorLifetime.wholeMilliseconds),
         .integer("LEAST_TIMEOUT", Limits.connectionTimeout.lowerBound),
         .integer("MOST_TIMEOUT", Limits.connectionTimeout.upperBound),
+        .code("LEFT_OTHER", .leaveOther), .code("LEFT_KICKED", .leaveKicked), .code("LEFT_BY_USER", .leaveByUser),
+        .code("LEFT_LOGOUT", .leaveLogout), .code("LEFT_DISCONNECTED", .leaveDisconnected),
+        .code("LOGOUT_OTHER", .logoutOther), .code("LOGOUT_KICKED", .logoutKicked),
     ]
 
     /// Constants of channels' logs, which channel-state's and the messages' library write.

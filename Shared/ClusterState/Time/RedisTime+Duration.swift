@@ -1,3 +1,4 @@
+internal import Pacing
 package import SignalingProtocol
 
 extension RedisTime {
@@ -9,13 +10,5 @@ extension RedisTime {
     /// The time span from `right` to `left`.
     package static func - (left: RedisTime, right: RedisTime) -> Duration {
         .milliseconds(left.milliseconds - right.milliseconds)
-    }
-}
-
-extension Duration {
-    /// The whole milliseconds of the duration, as Redis and its functions count time; fractions are dropped.
-    package var wholeMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
     }
 }

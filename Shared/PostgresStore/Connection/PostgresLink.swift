@@ -1,5 +1,6 @@
 internal import CPostgres
 internal import Glibc
+internal import Pacing
 
 /// One libpq connection. Its methods block until the result or the deadline; only one actor uses it, on its own thread.
 ///
@@ -234,13 +235,5 @@ extension PostgresRows {
         let columns = (0..<width).map { String(cString: PQfname(result, $0)) }
         let affected = Int(String(cString: PQcmdTuples(result))) ?? 0
         self.init(columns: columns, cells: cells, rowCount: Int(height), affected: affected)
-    }
-}
-
-extension Duration {
-    /// Rounded up, so that a positive duration never becomes zero.
-    var millisecondsRoundedUp: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
     }
 }

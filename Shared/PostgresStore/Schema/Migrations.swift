@@ -1,3 +1,5 @@
+internal import Pacing
+
 /// Applies this build's migrations to a database, and checks that the build works with what is applied.
 ///
 /// Two releases run at the same time during an upgrade, so a database may be newer than a build. Each row of

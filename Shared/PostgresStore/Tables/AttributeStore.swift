@@ -1,3 +1,4 @@
+internal import Pacing
 package import SignalingProtocol
 internal import Synchronization
 

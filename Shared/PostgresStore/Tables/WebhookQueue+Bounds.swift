@@ -1,3 +1,4 @@
+internal import Pacing
 package import SignalingProtocol
 
 /// How the queue and the dead letters are kept within their bounds: by statements that each change few rows, so that

@@ -1,4 +1,5 @@
 internal import BusProtocol
+internal import Pacing
 package import SignalingProtocol
 
 /// The queue of events that are delivered by webhooks. Every method throws ``PostgresError``.

@@ -1,4 +1,5 @@
 internal import ClusterState
+internal import Pacing
 package import SignalingProtocol
 
 extension RedisArgument {

@@ -1,3 +1,5 @@
+internal import Pacing
+
 /// Durations as written in settings.
 enum DurationText {
     private static let units: [(suffix: String, milliseconds: Int64)] = [
@@ -17,8 +19,7 @@ enum DurationText {
 
     /// The shortest text that ``parse(_:)`` reads as `duration`; fractions of a millisecond are dropped.
     static func text(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
-        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        let milliseconds = duration.wholeMilliseconds
         for unit in units.reversed() where milliseconds >= unit.milliseconds && milliseconds % unit.milliseconds == 0 {
             return "\(milliseconds / unit.milliseconds)\(unit.suffix)"
         }

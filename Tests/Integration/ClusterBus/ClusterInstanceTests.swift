@@ -1,5 +1,6 @@
 import ClusterBus
 import ClusterState
+import Pacing
 import RedisClient
 import SignalingProtocol
 import TestKit

@@ -1,6 +1,7 @@
 import BusProtocol
 import ClusterBus
 import ClusterState
+import Pacing
 import RedisClient
 import SignalingProtocol
 import TestKit

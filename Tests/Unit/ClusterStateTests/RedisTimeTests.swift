@@ -1,4 +1,5 @@
 import ClusterState
+import Pacing
 import SignalingProtocol
 import Testing
 

@@ -94,7 +94,6 @@ actor GatewayShard {
     var senders: SenderTrust
     /// When the last heartbeat was sent of which an answer has come.
     var lastHeartbeat: LocalTime?
-    var isDraining = false
     private var numberKeeping: RepeatedTask?
     private var sessionsMade = 0
     private var throttles: [OftenLogged: LogThrottle] = [:]

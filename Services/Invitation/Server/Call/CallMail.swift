@@ -1,6 +1,7 @@
 internal import ClusterState
 internal import InvitationLogic
 internal import MessageStore
+internal import Pacing
 internal import RedisClient
 internal import SignalingProtocol
 internal import SignalingWire

@@ -1,5 +1,6 @@
 internal import ClusterState
 internal import MediaLogic
+internal import Pacing
 internal import SignalingProtocol
 
 /// What participants are told of each other's way to the node.

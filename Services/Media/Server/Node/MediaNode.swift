@@ -1,6 +1,7 @@
 internal import BusProtocol
 internal import ClusterState
 internal import MediaLogic
+internal import Pacing
 internal import ServiceKit
 internal import SignalingProtocol
 

@@ -1,6 +1,7 @@
 internal import BusProtocol
 internal import ClusterState
 internal import Logging
+internal import Pacing
 internal import SIPBridgeLogic
 internal import ServiceMetrics
 internal import SignalingProtocol

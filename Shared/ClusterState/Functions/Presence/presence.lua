@@ -56,6 +56,11 @@ local function end_session(tag, session, reason, replaced, now, us)
     return record
 end
 
+-- Has the session's gateway close its connection with a code.
+local function kick(tag, session, code)
+    redis.call(PUBLISH, gateway_topic(tag, session.gateway), 'kick ' .. session.sid .. ' ' .. number(code))
+end
+
 local function read_session(tag)
     local flat = redis.call('HGETALL', tag .. ':session')
     if #flat == 0 then
@@ -128,8 +133,8 @@ local function session_open(keys, args)
         local old = read_session(tag)
         local replaced = {}
         if old and old.sid ~= args[4] then
-            replaced = end_session(tag, old, 601, true, now, us)
-            redis.call(PUBLISH, gateway_topic(tag, old.gateway), 'kick ' .. old.sid .. ' 103')
+            replaced = end_session(tag, old, LEFT_KICKED, true, now, us)
+            kick(tag, old, LOGOUT_KICKED)
             is_known, pver = true, replaced[6]
         end
         ver = ver or number(now)
@@ -183,7 +188,7 @@ local function session_resume(keys, args)
         local session = read_session(tag)
         if not session or session.sid ~= args[4] or session.secret ~= args[5] then
             local reason, secret = end_of(tag, args[4])
-            if reason == '601' and secret == args[5] then
+            if tonumber(reason) == LEFT_KICKED and secret == args[5] then
                 return {err = REFUSED.replaced .. 'a newer login took the place of the session'}
             end
             return {err = REFUSED.bad_line .. 'the session is over'}
@@ -261,9 +266,9 @@ local function session_close(keys, args)
         end
         -- After a logout or a lost connection the gateway closes the connection itself; it needs no `kick`.
         local reason = tonumber(args[4])
-        if session.state == 'online' and reason ~= 602 and reason ~= 603 and reason ~= 604 then
-            local code = reason == 601 and ' 103' or ' 100'
-            redis.call(PUBLISH, gateway_topic(tag, session.gateway), 'kick ' .. session.sid .. code)
+        if session.state == 'online' and reason ~= LEFT_BY_USER and reason ~= LEFT_LOGOUT
+            and reason ~= LEFT_DISCONNECTED then
+            kick(tag, session, reason == LEFT_KICKED and LOGOUT_KICKED or LOGOUT_OTHER)
         end
         return end_session(tag, session, reason, false, now, us)
     end)
@@ -289,7 +294,7 @@ local function session_due(keys, args)
         if over > now then
             return {'wait', number(over)}
         end
-        record = end_session(tag, session, 604, false, now, us)
+        record = end_session(tag, session, LEFT_DISCONNECTED, false, now, us)
         -- If a connection still exists nevertheless, its client is told that it is offline.
         redis.call(PUBLISH, gateway_topic(tag, session.gateway), 'kick ' .. session.sid .. ' 102')
     end
@@ -374,17 +379,17 @@ local function session_reassert(keys, args)
         end
         -- One of the two logins replaced the other, and Redis has lost that: the later login wins.
         if tonumber(args[7]) <= tonumber(session.since) then
-            return {'lost', '601'}
+            return {'lost', number(LEFT_KICKED)}
         end
         if args[13] ~= session.sid then
             return {'older', session.sid}
         end
-        end_session(tag, session, 601, true, now, us)
-        redis.call(PUBLISH, gateway_topic(tag, session.gateway), 'kick ' .. session.sid .. ' 103')
+        end_session(tag, session, LEFT_KICKED, true, now, us)
+        kick(tag, session, LOGOUT_KICKED)
         return restore_session(tag, args, now, us)
     end
     if session.secret ~= args[3] then
-        return {'lost', '600'}
+        return {'lost', number(LEFT_OTHER)}
     end
     local claim, known = tonumber(args[8]), tonumber(session.claim or '0')
     if session.gateway ~= gateway and known > claim then
@@ -459,7 +464,7 @@ local function session_forgotten(keys, args)
         sid = args[1], gateway = args[2], uid = args[3], device = args[4], since = args[5], channel = '',
         leaving = args[6], secret = '',
     }
-    local record = end_session(tag, session, 604, false, now, us)
+    local record = end_session(tag, session, LEFT_DISCONNECTED, false, now, us)
     table.insert(record, 1, 'ended')
     return record
 end
