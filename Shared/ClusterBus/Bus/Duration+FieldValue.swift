@@ -1,5 +1,5 @@
 package import BusProtocol
-internal import ClusterState
+internal import Pacing
 internal import RedisClient
 package import SignalingProtocol
 

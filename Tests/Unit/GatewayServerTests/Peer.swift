@@ -1,4 +1,5 @@
 import Glibc
+import NIOCore
 
 /// A client with blocking reads. `@unchecked Sendable`: only one thread reads at a time.
 final class Peer: @unchecked Sendable {
@@ -7,15 +8,11 @@ final class Peer: @unchecked Sendable {
 
     init(port: Int) {
         descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(UInt16(port).bigEndian)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        let connected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
+        // By NIO's type: which C module owns `sockaddr_in` depends on the files that are compiled together.
+        guard let address = try? SocketAddress(ipAddress: "127.0.0.1", port: port) else {
+            preconditionFailure("an address")
         }
+        let connected = address.withSockAddr { connect(descriptor, $0, socklen_t($1)) }
         precondition(connected == 0, "the server takes connections")
         // A read that gets nothing fails after this time instead of blocking for ever.
         var patience = timeval(tv_sec: 20, tv_usec: 0)
