@@ -1,7 +1,5 @@
-internal import ClusterState
 internal import Logging
 internal import NIOCore
-internal import SignalingProtocol
 
 /// What is different for a single server and for several masters, of which ``RedisClient`` is the common part: a
 /// ``RedisConnection``, or ``ClusterMasters``. On the event loop only, unless said otherwise; see the methods of the

@@ -1,4 +1,3 @@
-internal import ClusterState
 internal import Logging
 internal import NIOCore
 

@@ -1,4 +1,3 @@
-internal import ClusterState
 internal import MediaLogic
 internal import Pacing
 internal import SignalingProtocol

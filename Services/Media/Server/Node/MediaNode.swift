@@ -1,5 +1,4 @@
 internal import BusProtocol
-internal import ClusterState
 internal import MediaLogic
 internal import Pacing
 internal import ServiceKit

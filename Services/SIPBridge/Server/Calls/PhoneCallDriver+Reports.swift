@@ -1,5 +1,4 @@
 internal import BusProtocol
-internal import ClusterState
 internal import Logging
 internal import Pacing
 internal import SIPBridgeLogic

@@ -1,4 +1,3 @@
-internal import ClusterState
 internal import Pacing
 
 /// Whether Redis can be used, and what is wrong with it, for `/readyz`.
