@@ -3,7 +3,7 @@
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libhiredis-dev libpq-dev libssl-dev libre-dev libsrtp2-dev \
+    && apt-get install -y --no-install-recommends libhiredis-dev libpq-dev libssl-dev libre-dev libsrtp2-dev liburing-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 # The dependencies change less often than the sources, so they have a layer of their own.
@@ -24,7 +24,7 @@ FROM debian:bookworm-slim
 # The C libraries that the programs link, and curl for the health check.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        ca-certificates curl libhiredis0.14 libpq5 libre0 libsrtp2-1 libssl3 libstdc++6 \
+        ca-certificates curl libhiredis0.14 libpq5 libre0 libsrtp2-1 libssl3 libstdc++6 liburing2 \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* \
     && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin heliograph
 COPY --from=build /out/bin/ /usr/local/bin/

@@ -169,6 +169,10 @@ let package = Package(
             name: "CRe", path: "Shared/CRe",
             cSettings: libreSettings,
             linkerSettings: ["re", "ssl", "crypto"].map { .linkedLibrary($0) }),
+        // Sends to many sockets by few system calls (Docs/decisions/0039-ring.md).
+        .target(
+            name: "CRing", path: "Shared/CRing",
+            linkerSettings: [.linkedLibrary("uring", .when(platforms: [.linux]))]),
         // What happens per media packet, without sockets (Docs/decisions/0031-media-core.md).
         .target(name: "CMedia", path: "Shared/CMedia", cSettings: mediaSettings),
         // A media node's loop, and what it does with sockets' bytes (Docs/decisions/0034-media-transport.md,
@@ -301,7 +305,8 @@ let package = Package(
         + service(
             "Gateway", logic: ["ClusterState", "Pacing", "SignalingTokens", "SignalingWire", deques],
             server: [
-                "GatewayAPIServer", "WebSocketWire", "WebhookClient", "ClusterBus", "RedisClient", "MessageStore",
+                "CRing", "GatewayAPIServer", "WebSocketWire", "WebhookClient", "ClusterBus", "RedisClient",
+                "MessageStore",
                 "Pacing", nioCore, nioPosix,
                 nioHTTP1, nioSSL, deques,
             ],
@@ -390,7 +395,8 @@ let package = Package(
             unitTests("ServiceMetrics"),
             unitTests(
                 "GatewayAPILogic", ["BusProtocol", "Pacing", "SignalingProtocol", "SignalingWire", "TestKit"]),
-            unitTests("GatewayAPIServer", ["GatewayAPILogic", "TestKit"]),
+            unitTests("CRing", []),
+            unitTests("GatewayAPIServer", ["GatewayAPILogic", "SignalingProtocol", "TestKit"]),
             unitTests(
                 "GatewayLogic",
                 [
@@ -400,7 +406,8 @@ let package = Package(
             unitTests(
                 "GatewayServer",
                 [
-                    "BusProtocol", "ClusterState", "GatewayLogic", "ClusterBus", "Pacing", "RedisClient", "ServiceKit",
+                    "BusProtocol", "CRing", "ClusterState", "GatewayLogic", "ClusterBus", "Pacing", "RedisClient",
+                    "ServiceKit",
                     "ServiceMetrics",
                     "SignalingProtocol",
                     "SignalingWire", "TestKit", "WebSocketWire",

@@ -74,6 +74,11 @@ final class PipeEnd: @unchecked Sendable {
         guard descriptor >= 0 else {
             throw DeviceFailure(errno == ENXIO ? .start : .preparation, "\(path): \(String(cString: strerror(errno)))")
         }
+        // One that nobody writes can be opened to read, and is at its end.
+        guard isWritten || pass(descriptor) != 0 else {
+            close(descriptor)
+            throw DeviceFailure(.start, "\(path): nobody writes into it")
+        }
         #if os(Linux)
             // As little as a sound card keeps ready: by default a pipe holds 0.7 s. The number is F_SETPIPE_SZ.
             if isWritten { _ = fcntl(descriptor, 1031, 8192) }

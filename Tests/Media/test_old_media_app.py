@@ -7,6 +7,7 @@ import time
 from array import array
 from contextlib import AsyncExitStack
 
+import pytest
 from dynamic_key import Grant, dynamic_key
 from engine import Engine
 from old_app import old_app
@@ -162,10 +163,11 @@ async def test_devices_that_are_unplugged(media, tmp_path):
         assert failures == ["hint: error 1017", "warning: 1016", "hint: error 1015", "warning: 1014"]
 
 
-async def test_a_loudspeaker_that_nobody_has(media, tmp_path):
-    """A pipe that nobody reads: it is there, and cannot be started."""
+@pytest.mark.parametrize("end, code", [("loudspeaker", 1009), ("microphone", 1012)])
+async def test_a_device_that_nobody_has(media, tmp_path, end, code):
+    """A pipe that nobody reads, or writes: it is there, and cannot be started."""
     async with media as cast, old_app(tmp_path) as screen, pipe_ends(tmp_path) as (microphone, loudspeaker):
-        await loudspeaker.close()
+        await {"loudspeaker": loudspeaker, "microphone": microphone}[end].close()
         await screen.open("call", cast.stack.gateways[0], cast.stack.open_app, unique("old"), microphone.path, loudspeaker.path)
         await screen.line("hint: error 1002")
-        assert screen.lines[-2:] == ["hint: error 1009", "hint: error 1002"]
+        assert screen.lines[-2:] == [f"hint: error {code}", "hint: error 1002"]

@@ -18,6 +18,8 @@ package struct GatewayConfiguration: Sendable {
     package var tls: TLSFiles?
     /// The number of event loops; each is a shard of its own.
     package var eventLoops = 1
+    /// Whether channels' events are written by io_uring, where the kernel allows it.
+    package var usesRing = true
     /// The most client connections of one shard; further ones are refused.
     package var connectionBound = 50_000
     /// Sockets that one shard accepts in addition to ``connectionBound``, for discovery
@@ -116,6 +118,9 @@ extension GatewayConfiguration {
     private mutating func readBounds(_ environment: inout EnvironmentReader) {
         eventLoops = environment.int(
             "GATEWAY_EVENT_LOOPS", default: eventLoops, in: 1...256, "event loops, each a shard of its own")
+        usesRing = environment.bool(
+            "GATEWAY_IO_URING", default: usesRing,
+            "send channels' events to many members by one system call, where the kernel allows it")
         connectionBound = environment.int(
             "GATEWAY_CONNECTIONS", default: connectionBound, in: 1...1_000_000, "connections per event loop at most")
         sendBufferBound = environment.int(

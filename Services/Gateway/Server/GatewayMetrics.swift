@@ -121,6 +121,9 @@ struct GatewayMetrics: Sendable {
     // MARK: Messages and deliveries
 
     let channels = Gauge("heliograph_gateway_channels", "Channels with members at this gateway.")
+    let rings = Gauge(
+        "heliograph_gateway_rings",
+        "Event loops that send channels' events by io_uring; the others need a system call for each member.")
     let deliveries = Counter("heliograph_gateway_deliveries_total", "Channel events written to members.")
     let deliveryDelay = Histogram(
         "heliograph_gateway_channel_delivery_seconds",
@@ -156,6 +159,7 @@ struct GatewayMetrics: Sendable {
         detaches.set(loads.reduce(0) { $0 + $1.detaches })
         hooksUnderWay.set(loads.reduce(0) { $0 + $1.hooksUnderWay })
         hooksOpen.set(loads.reduce(0) { $0 + $1.hooksOpen })
+        rings.set(loads.reduce(0) { $0 + ($1.hasRing ? 1 : 0) })
     }
 }
 
@@ -179,6 +183,8 @@ struct ShardLoad: Sendable, Equatable {
     var hooksUnderWay = 0
     /// The number of apps whose breakers are open.
     var hooksOpen = 0
+    /// Whether channels' events are sent by io_uring.
+    var hasRing = false
 }
 
 /// The answers that are counted.

@@ -14,6 +14,8 @@ final class PCMFile: Sendable {
         case bytes([UInt8])
         /// Who writes into the pipe has written nothing yet.
         case nothingYet
+        /// It cannot be read.
+        case failed(AudioFileError)
     }
 
     let path: String
@@ -58,9 +60,9 @@ final class PCMFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Up to that many bytes at an offset, which a pipe does not have: less at the end, and none after an error.
+    /// Up to that many bytes at an offset, which a pipe does not have: less at the end.
     func bytes(_ count: Int, at offset: Int64) -> Reading {
-        var isEmpty = false
+        var problem: CInt = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, size in
             var result: Int
             repeat {
@@ -70,10 +72,14 @@ final class PCMFile: Sendable {
                     result = pread(descriptor, buffer.baseAddress, count, off_t(offset))
                 }
             } while result < 0 && errno == EINTR
-            isEmpty = result < 0 && errno == EAGAIN
+            problem = result < 0 ? errno : 0
             size = max(0, result)
         }
-        return isEmpty ? .nothingYet : .bytes(bytes)
+        switch problem {
+        case 0: return .bytes(bytes)
+        case EAGAIN: return .nothingYet
+        default: return .failed(Self.failure(path, problem))
+        }
     }
 
     /// Writes bytes at an offset, which a pipe does not have.

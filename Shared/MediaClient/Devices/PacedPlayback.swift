@@ -17,15 +17,7 @@ final class PacedPlayback<Sink: SampleSink>: Sendable {
     private struct State {
         var sink: Sink
         var isRunning = false
-        var report: (@Sendable (String) -> Void)?
-        var isReported = false
-
-        /// What is to be told of a failure; nil without one, and when it was told since the start.
-        mutating func news() -> (report: @Sendable (String) -> Void, failure: AudioFileError)? {
-            guard !isReported, let report, let failure = sink.failure else { return nil }
-            isReported = true
-            return (report, failure)
-        }
+        var report = FailureReport()
     }
 
     private let state: NIOLockedValueBox<State>
@@ -41,13 +33,13 @@ final class PacedPlayback<Sink: SampleSink>: Sendable {
     var failure: AudioFileError? { state.withLockedValue { $0.sink.failure } }
 
     func reportFailures(to report: @escaping @Sendable (String) -> Void) {
-        state.withLockedValue { $0.report = report }
+        state.withLockedValue { $0.report.report = report }
     }
 
     func start(_ request: @escaping @Sendable (UnsafeMutableBufferPointer<Int16>) -> Void) {
         state.withLockedValue { state in
             state.isRunning = true
-            state.isReported = false
+            state.report.start()
         }
         pacer.start { [weak self] in
             guard let self else { return }
@@ -56,9 +48,9 @@ final class PacedPlayback<Sink: SampleSink>: Sendable {
             let news = state.withLockedValue { state in
                 // The request may have stopped the device, whose file is complete then.
                 if state.isRunning { state.sink.put(block) }
-                return state.news()
+                return state.report.news(of: state.sink.failure)
             }
-            if let news { news.report("\(news.failure)") }
+            news?()
         }
     }
 

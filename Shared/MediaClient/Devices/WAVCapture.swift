@@ -1,6 +1,7 @@
 /// Talks from a WAV file of 16 bit PCM with 48 kHz, mono or stereo, of which the mean is sent.
 ///
-/// Its samples are delivered in blocks of 20 ms, as fast as they would be recorded; after its end, silence.
+/// Its samples are delivered in blocks of 20 ms, as fast as they would be recorded; after its end, and when
+/// reading fails, which is reported, silence.
 public final class WAVCapture: AudioCapture {
     private let capture: PacedCapture<WAVSource>
 
@@ -17,6 +18,11 @@ public final class WAVCapture: AudioCapture {
         capture = try PacedCapture(WAVSource(file: PCMFile(reading: path), loops: loops), pacer: pacer)
     }
 
+    /// Takes what is to be told when the file cannot be read any more.
+    public func reportFailures(to report: @escaping @Sendable (String) -> Void) {
+        capture.reportFailures(to: report)
+    }
+
     /// Begins to deliver, where the latest stop left off.
     public func start(_ deliver: @escaping @Sendable (UnsafeBufferPointer<Int16>) -> Void) { capture.start(deliver) }
 
@@ -26,6 +32,7 @@ public final class WAVCapture: AudioCapture {
 
 /// Reads the samples of a WAV file.
 struct WAVSource: SampleSource {
+    private(set) var failure: AudioFileError?
     private let file: PCMFile
     private let layout: WAVLayout
     private let loops: Bool
@@ -33,10 +40,11 @@ struct WAVSource: SampleSource {
 
     init(file: PCMFile, loops: Bool) throws(AudioFileError) {
         guard !file.isPipe else { throw AudioFileError(path: file.path, message: "a pipe, no WAV file") }
+        var unreadable: AudioFileError?
         do throws(WAVProblem) {
-            layout = try WAVLayout(size: file.size) { Self.bytes($0, at: $1, of: file) }
+            layout = try WAVLayout(size: file.size) { Self.bytes($0, at: $1, of: file, failure: &unreadable) }
         } catch {
-            throw AudioFileError(path: file.path, message: error.message, cause: error.cause)
+            throw unreadable ?? AudioFileError(path: file.path, message: error.message, cause: error.cause)
         }
         self.file = file
         self.loops = loops
@@ -45,7 +53,7 @@ struct WAVSource: SampleSource {
     mutating func next() -> [Int16] {
         var samples: [Int16] = []
         samples.reserveCapacity(PaceSchedule.samples)
-        while samples.count < PaceSchedule.samples {
+        while failure == nil, samples.count < PaceSchedule.samples {
             if frame == layout.frames {
                 guard loops else { break }
                 frame = 0
@@ -59,18 +67,24 @@ struct WAVSource: SampleSource {
         return samples + [Int16](repeating: 0, count: PaceSchedule.samples - samples.count)
     }
 
-    private func mono(_ frames: Int) -> [Int16] {
+    private mutating func mono(_ frames: Int) -> [Int16] {
         let size = layout.frameSize
-        let bytes = Self.bytes(frames * size, at: layout.offset + frame * size, of: file)
+        let bytes = Self.bytes(frames * size, at: layout.offset + frame * size, of: file, failure: &failure)
         let samples = PCMSamples.samples(bytes.prefix(bytes.count / size * size))
         guard layout.channels == 2 else { return samples }
         return stride(from: 0, to: samples.count, by: 2).map { Int16((Int(samples[$0]) + Int(samples[$0 + 1])) / 2) }
     }
 
-    private static func bytes(_ count: Int, at offset: Int, of file: PCMFile) -> [UInt8] {
+    /// - Parameter failure: becomes why they cannot be read, in which case there are none.
+    private static func bytes(
+        _ count: Int, at offset: Int, of file: PCMFile, failure: inout AudioFileError?
+    ) -> [UInt8] {
         switch file.bytes(count, at: Int64(offset)) {
-        case .bytes(let bytes): bytes
-        case .nothingYet: []
+        case .bytes(let bytes): return bytes
+        case .nothingYet: return []
+        case .failed(let error):
+            failure = error
+            return []
         }
     }
 }

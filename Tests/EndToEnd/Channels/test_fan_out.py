@@ -2,9 +2,12 @@
 
 import asyncio
 
+import pytest
+from seccomp import IO_URING_SETUP, programs_without
 from signaling import Client
 from stack_control import Stack, unique
 from waiting import eventually
+from web import metric
 
 LARGE = "x" * 8000
 MESSAGES = 2500  # 20 MB: more than the kernel keeps for a connection
@@ -19,6 +22,10 @@ async def say_all(sender: Client, channel: str, count: int, filler: str = "") ->
 
 def heard(client: Client) -> list[int]:
     return [int(event.content["msg"].split()[0]) for event in client.of_type("channel_msg")]
+
+
+def rings(stack: Stack) -> float:
+    return sum(metric(gateway["http"], "heliograph_gateway_rings") for gateway in stack.endpoints["gateways"])
 
 
 def pause(client: Client) -> None:
@@ -47,12 +54,16 @@ async def test_an_unlimited_app_is_not_bounded_by_rates(make_stack, people):
         await eventually(lambda: len(heard(receiver)) == 600, "100 more")
 
 
-async def test_a_member_who_pauses_gets_all_in_order(make_stack, people, monkeypatch):
+@pytest.mark.parametrize("by_ring", [True, False])
+async def test_a_member_who_pauses_gets_all_in_order(make_stack, people, monkeypatch, by_ring):
     monkeypatch.setenv("HELIOGRAPH_GATEWAY_SEND_BUFFER", str(64 << 20))
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_IO_URING", str(by_ring))
     stack = make_stack("--unlimited", gateways=1)
     channel = unique("room")
     async with people(stack) as cast:
-        sender, eager, lazy = await cast.members(channel, "sender", "eager", "lazy")
+        # As many as a ring is used for.
+        sender, eager, lazy, *others = await cast.members(channel, "sender", "eager", "lazy", *(f"other{n}" for n in range(7)))
+        assert rings(stack) == by_ring
         pause(lazy)
         await say_all(sender, channel, MESSAGES, LARGE)
         await eventually(lambda: len(heard(eager)) == MESSAGES, "the others do not wait for the lazy one", 30)
@@ -62,6 +73,21 @@ async def test_a_member_who_pauses_gets_all_in_order(make_stack, people, monkeyp
         await say_all(sender, channel, MESSAGES)
         await eventually(lambda: len(heard(lazy)) == 2 * MESSAGES, "the lazy one catches up", 30)
         assert heard(lazy) == heard(eager) == 2 * list(range(MESSAGES))
+        await eventually(lambda: all(heard(other) == heard(eager) for other in others), "so have the others")
+
+
+async def test_a_kernel_that_refuses_the_ring(make_stack, people, monkeypatch, tmp_path):
+    """Containers' seccomp profiles do: each send is a system call then."""
+    monkeypatch.setenv("HELIOGRAPH_BIN", str(programs_without(IO_URING_SETUP, "gateway", tmp_path)))
+    stack = make_stack("--unlimited", gateways=1)
+    channel = unique("room")
+    async with people(stack) as cast:
+        sender, *others = await cast.members(channel, "sender", *(f"other{n}" for n in range(9)))
+        assert rings(stack) == 0
+        log = (stack.directory / "logs" / "gateway#1.log").read_text()
+        assert "no io_uring" in log and "Operation not permitted" in log
+        await say_all(sender, channel, 50)
+        await eventually(lambda: all(heard(other) == list(range(50)) for other in others), "all have all")
 
 
 async def test_a_member_who_reads_nothing_is_cut_off_and_resumes(make_stack, people):

@@ -92,6 +92,38 @@ import Testing
         device.stop()
     }
 
+    /// A file that cannot be read any more is a failure of the device that reads, and not the file's end.
+    @Test(arguments: [false, true]) func aFileThatCannotBeReadIsReportedOncePerStart(_ isWAV: Bool) throws {
+        let (files, pacer, reports, samples) = (Files(), ScriptedPacer(), Texts(), Samples())
+        let sound = [Int16](repeating: 7, count: 4 * 960)
+        let path = try files.write(isWAV ? WAV.file(WAV.format(), WAV.data(sound)) : PCMSamples.bytes(sound))
+        let device: any AudioCapture =
+            isWAV ? try WAVCapture(path: path, loops: false, pacer: pacer) : try PCMCapture(path: path, pacer: pacer)
+        device.reportFailures { reports.append($0) }
+        try device.start { samples.append($0) }
+        pacer.pass(2)
+        #expect(reports.all == [])
+        try files.breakReading()
+        pacer.pass(2)
+        #expect(reports.all == ["\(path): Bad file descriptor"])
+        device.stop()
+        try device.start { samples.append($0) }
+        pacer.pass(2)
+        #expect(reports.all.count == 2)
+        #expect(samples.all == Array(sound[..<1920]) + [Int16](repeating: 0, count: 4 * 960))
+        device.stop()
+    }
+
+    /// Why a WAV file cannot be opened is told as it is: not as a wrong format.
+    @Test func aWAVFileThatCannotBeReadIsNoWrongFormat() throws {
+        let files = Files()
+        let file = try PCMFile(reading: files.write(WAV.file(WAV.format(), WAV.data([1]))))
+        try files.breakReading()
+        #expect(throws: AudioFileError(path: files.path("a"), message: "Bad file descriptor")) {
+            try WAVSource(file: file, loops: false)
+        }
+    }
+
     /// It takes its 20 ms as a loudspeaker does: what a slot holds would else never be played.
     @Test func silenceIsPlayedAtThePaceOfALoudspeaker() {
         let (pacer, asked) = (ScriptedPacer(), Texts())

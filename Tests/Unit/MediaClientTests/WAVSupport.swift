@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import Testing
 
 @testable import MediaClient
 
@@ -48,6 +49,21 @@ final class Files {
     func write(_ bytes: [UInt8], to name: String = "a") throws -> String {
         try PCMFile(writing: path(name)).put(bytes, at: 0)
         return path(name)
+    }
+
+    /// Makes all readers of a file fail from now on, as a medium that was taken out does.
+    func breakReading(_ name: String = "a") throws {
+        var file = stat()
+        try #require(stat(path(name), &file) == 0)
+        let writeOnly = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        defer { close(writeOnly) }
+        for descriptor in 3..<getdtablesize() {
+            var other = stat()
+            guard fstat(descriptor, &other) == 0, other.st_dev == file.st_dev, other.st_ino == file.st_ino else {
+                continue
+            }
+            #expect(dup2(writeOnly, descriptor) == descriptor)
+        }
     }
 
     func bytes(_ name: String = "a") throws -> [UInt8] {

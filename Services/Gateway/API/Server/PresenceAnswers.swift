@@ -9,7 +9,7 @@ final class PresenceAnswers<ID: Hashable & Sendable, Value: Sendable> {
         let value: Value?
         let askedAt: ContinuousClock.Instant
 
-        var isFresh: Bool { askedAt.duration(to: .now) < APIDirectory.freshness }
+        func isFresh(at now: ContinuousClock.Instant) -> Bool { askedAt.duration(to: now) < APIDirectory.freshness }
     }
 
     /// A question that presence has not answered yet. An answer counts as old as its question: a key may be revoked
@@ -22,11 +22,16 @@ final class PresenceAnswers<ID: Hashable & Sendable, Value: Sendable> {
     /// The reason with which presence says that there is no such thing.
     private let missing: SignalingReason
     private let ask: @Sendable (ID) async throws(SignalingError) -> Value
+    private let clock: () -> ContinuousClock.Instant
     private var entries: [ID: Entry] = [:]
     private var questions: [ID: Question] = [:]
 
-    init(missing: SignalingReason, ask: @escaping @Sendable (ID) async throws(SignalingError) -> Value) {
+    init(
+        missing: SignalingReason, clock: @escaping () -> ContinuousClock.Instant = { .now },
+        ask: @escaping @Sendable (ID) async throws(SignalingError) -> Value
+    ) {
         self.missing = missing
+        self.clock = clock
         self.ask = ask
     }
 
@@ -38,13 +43,13 @@ final class PresenceAnswers<ID: Hashable & Sendable, Value: Sendable> {
     nonisolated(nonsending) func find(
         _ id: ID, admit: () throws(APIProblem) -> Void
     ) async throws(APIProblem) -> Value? {
-        if let entry = entries[id], entry.isFresh { return entry.value }
+        if let entry = entries[id], entry.isFresh(at: clock()) { return entry.value }
         let question: Question
         if let asked = questions[id] {
             question = asked
         } else {
             if entries[id]?.value == nil { try admit() }
-            question = Question(askedAt: .now, answer: asking(id))
+            question = Question(askedAt: clock(), answer: asking(id))
             questions[id] = question
         }
         let answer = await question.answer.value
@@ -72,6 +77,7 @@ final class PresenceAnswers<ID: Hashable & Sendable, Value: Sendable> {
     /// Forgets what was not found, and then, if that is too little, what was found longest ago.
     private func makeRoom() {
         entries = entries.filter { $0.value.value != nil }
-        if entries.count >= APIDirectory.bound { entries = entries.filter { $0.value.isFresh } }
+        let now = clock()
+        if entries.count >= APIDirectory.bound { entries = entries.filter { $0.value.isFresh(at: now) } }
     }
 }

@@ -25,13 +25,12 @@ final class ChannelFanout {
 
     private let name: ChannelName
     private(set) var members: [ClientConnection] = []
-    /// Parallel to `members`: the raw socket for the fast path, or ``closed`` when the member needs individual
-    /// handling.
+    /// Parallel to `members`: the raw socket for the fast path, or ``LaneWriter/closed`` when the member needs
+    /// individual handling.
     ///
     /// A lane is open only for a member that receives every event from now on under the channel's own ids and whose
-    /// socket accepts data. A delivery is then one system call that touches no other memory of the member.
+    /// socket accepts data. A delivery then touches no other memory of the member.
     private var lanes: [NIOBSDSocket.Handle] = []
-    private static let closed: NIOBSDSocket.Handle = -1
     /// The last `channel2` id that was written to the open lanes.
     private var lastID: Int64 = 0
 
@@ -42,7 +41,7 @@ final class ChannelFanout {
         member.progress.account = account
         member.progress.shownAfter = nil
         members.append(member)
-        lanes.append(Self.closed)
+        lanes.append(LaneWriter.closed)
     }
 
     /// Removes a member; the last member moves to its slot.
@@ -61,8 +60,8 @@ final class ChannelFanout {
     /// written to the member.
     func closeLane(of member: ClientConnection) {
         let slot = member.progress.slot
-        guard slot < members.count, members[slot] === member, lanes[slot] != Self.closed else { return }
-        lanes[slot] = Self.closed
+        guard slot < members.count, members[slot] === member, lanes[slot] != LaneWriter.closed else { return }
+        lanes[slot] = LaneWriter.closed
         member.progress.lastID = max(member.progress.lastID, lastID)
     }
 
@@ -86,18 +85,22 @@ final class ChannelFanout {
             closeLane(of: member)
         }
         let (frames, lastID) = encode(events, lowestID: max(first.id, self.lastID + 1))
-        let closer = writeToLanes(frames)
+        let closer = writeToLanes(frames, by: shard.lanes)
         self.lastID = lastID
         GatewayMetrics.shared.deliveries.increment(by: members.count * events.count)
         let batch = Batch(events: events, frames: frames, lastID: lastID, movers: movers)
         // A write may reveal that a connection is broken; its member then leaves the channel.
         for (member, taken) in closer where member.channel?.fanout === self {
-            if let taken {
-                // The socket has accepted a part: NIO writes the rest.
-                closeLane(of: member)
-                member.outlet.sendRest(of: frames, after: taken)
-            } else {
+            guard let taken else {
                 show(batch, to: member, on: shard)
+                continue
+            }
+            closeLane(of: member)
+            if taken == LaneWriter.unknown {
+                member.outlet.closeAtOnce()
+            } else {
+                // The socket has accepted a part: NIO writes the rest.
+                member.outlet.sendRest(of: frames, after: Int(taken))
             }
         }
     }
@@ -105,17 +108,17 @@ final class ChannelFanout {
     /// Writes to all open lanes.
     /// - Returns: the members that need individual handling, with the number of bytes that their lane accepted; nil
     ///   where it was closed.
-    private func writeToLanes(_ frames: ByteBuffer) -> [(member: ClientConnection, taken: Int?)] {
-        var closer: [(member: ClientConnection, taken: Int?)] = []
+    private func writeToLanes(_ frames: ByteBuffer, by writer: LaneWriter) -> [(member: ClientConnection, taken: CInt?)]
+    {
+        var closer: [(member: ClientConnection, taken: CInt?)] = []
         frames.withUnsafeReadableBytes { bytes in
+            let taken = writer.write(bytes, to: lanes)
             for slot in lanes.indices {
-                let lane = lanes[slot]
-                guard lane != Self.closed else {
+                if lanes[slot] == LaneWriter.closed {
                     closer.append((members[slot], nil))
-                    continue
+                } else if taken[slot] != bytes.count {
+                    closer.append((members[slot], taken[slot]))
                 }
-                let taken = FrameLane.write(bytes, to: lane)
-                if taken != bytes.count { closer.append((members[slot], taken)) }
             }
         }
         return closer

@@ -44,6 +44,8 @@ actor GatewayShard {
     private(set) var sockets = 0
     /// The output that waits for all clients.
     let output: OutputBudget
+    /// Writes channels' events to the members.
+    let lanes: LaneWriter
     private var detachedRates = DetachedRates()
 
     private(set) var connections: [ObjectIdentifier: ClientConnection] = [:]
@@ -113,6 +115,10 @@ actor GatewayShard {
         var logger = process.logger
         logger[metadataKey: "gateway"] = "\(id)"
         self.logger = logger
+        lanes = LaneWriter { [logger] error in
+            logger.warning(
+                "the ring has failed; each send is a system call from now on", metadata: ["error": "\(error)"])
+        }
         redis = RedisClient(
             configuration: process.redis, eventLoop: eventLoop,
             libraries: [.messages, .leases, .streams, .instances] + (configuration.api == nil ? [] : [.api]),
@@ -317,12 +323,22 @@ actor GatewayShard {
 
     /// Starts to connect to Redis.
     func start() {
+        startRing()
         apps.onRenewed = { [unowned self] app, settings in adopt(settings.hook, of: app) }
         redis.onConnected { [unowned self] slots in assumeIsolated { $0.redisConnected(slots) } }
         redis.start()
         subscriber.start()
         numberKeeping = eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .seconds(1)) { [messages] _ in
             messages.keepNumbers()
+        }
+    }
+
+    private func startRing() {
+        guard configuration.usesRing else { return }
+        do throws(LaneWriter.SystemError) {
+            try lanes.makeRing()
+        } catch {
+            logger.info("no io_uring: each send is a system call", metadata: ["error": "\(error)"])
         }
     }
 
