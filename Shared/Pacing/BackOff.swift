@@ -17,10 +17,9 @@ package struct BackOff: Sendable, Equatable {
         min(base * (1 << min(max(attempt, 0), 30)), ceiling)
     }
 
-    /// A random pause from zero to ``bound(attempt:)``.
-    package func delay(attempt: Int, using generator: inout some RandomNumberGenerator) -> Duration {
-        bound(attempt: attempt) * Double.random(in: 0...1, using: &generator)
-    }
+    /// A pause from zero to ``bound(attempt:)``.
+    /// - Parameter draw: a random number from 0, for none, to 1, for all of it.
+    package func delay(attempt: Int, fromZeroBy draw: Double) -> Duration { bound(attempt: attempt) * draw }
 
     /// A pause of at least a half of ``bound(attempt:)``, for those who must not come again at once.
     /// - Parameter draw: a random number from 0, for a half, to 1, for all of it.

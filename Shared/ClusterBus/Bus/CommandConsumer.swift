@@ -319,11 +319,10 @@ package struct CommandConsumer: Service {
     }
 
     private func pause(_ failures: Int) async {
-        var generator = SystemRandomNumberGenerator()
         // A partition's server may be away for seconds, and its successor be known at any
         // moment: users wait for this read.
         let backOff = BackOff(base: .milliseconds(100), ceiling: .milliseconds(400))
-        let wait = backOff.delay(attempt: failures, using: &generator)
+        let wait = backOff.delay(attempt: failures, fromZeroBy: .random(in: 0...1))
         await connection.eventLoop.pause(for: wait)
     }
 }

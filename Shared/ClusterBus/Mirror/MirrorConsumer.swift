@@ -119,8 +119,7 @@ package struct MirrorConsumer: Service {
                 self.failures.increment()
                 logger.warning(
                     "could not copy changes", metadata: ["error": "\(error)", "changes": "\(batch.count)"])
-                var generator = SystemRandomNumberGenerator()
-                let wait = BackOff(base: .milliseconds(200)).delay(attempt: failures, using: &generator)
+                let wait = BackOff(base: .milliseconds(200)).delay(attempt: failures, fromZeroBy: .random(in: 0...1))
                 failures += 1
                 await connection.eventLoop.pause(for: wait)
             }

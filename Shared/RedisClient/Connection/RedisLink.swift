@@ -53,7 +53,6 @@ final class RedisLink {
     private var tls: NIOSSLContext?
     /// Set until ``close()``. Strong, because every reply goes through it and loading a weak reference is slower.
     private var owner: (any RedisLinkOwner)?
-    private var generator = SystemRandomNumberGenerator()
 
     init(
         configuration: RedisConfiguration, eventLoop: any EventLoop, libraries: [RedisFunctionLibrary], asksTime: Bool,
@@ -111,7 +110,7 @@ final class RedisLink {
             owner?.linkUp()
         case .wait(let failures, let wasUp):
             handshakeTimer?.cancel()
-            let delay = configuration.backOff.delay(attempt: failures, using: &generator)
+            let delay = configuration.backOff.delay(attempt: failures, fromZeroBy: .random(in: 0...1))
             // One warning per outage; the attempts that follow are logged at debug level.
             logger.log(
                 level: wasUp || failures == 0 ? .warning : .debug, "no connection to Redis, trying again",

@@ -12,13 +12,11 @@ import Testing
         #expect(backOff.bound(attempt: -1) == .milliseconds(50))
     }
 
-    @Test func delaysFillTheWholeRange() {
+    @Test func aPauseIsItsPartOfTheBound() {
         let backOff = BackOff(base: .milliseconds(100), ceiling: .seconds(1))
-        var generator = SystemRandomNumberGenerator()
-        let delays = (0..<1000).map { _ in backOff.delay(attempt: 2, using: &generator) }
-        #expect(delays.allSatisfy { $0 >= .zero && $0 <= .milliseconds(400) })
-        #expect(delays.contains { $0 < .milliseconds(100) })
-        #expect(delays.contains { $0 > .milliseconds(300) })
+        #expect(backOff.delay(attempt: 2, fromZeroBy: 0) == .zero)
+        #expect(backOff.delay(attempt: 2, fromZeroBy: 0.25) == .milliseconds(100))
+        #expect(backOff.delay(attempt: 9, fromZeroBy: 1) == .seconds(1))
     }
 
     @Test func theBoundOfLongPausesDoublesToo() {
