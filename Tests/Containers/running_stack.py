@@ -233,3 +233,24 @@ async def test_down_and_up_loses_nothing(project: Project):
     value = await receiver.call("user_get_attr", account="keeper", name="age")
     assert "30" in str(value)
     await receiver.close()
+
+
+async def test_a_backup_is_restored(project: Project):
+    """As Docs/operations.md says."""
+    place = "/var/backups/heliograph/first"
+    sender = await login("saver")
+    await sender.tell("later", "before the backup")
+    await asyncio.to_thread(project.control, "backup", place)
+    await sender.tell("later", "after the backup")
+    await sender.close()
+    await asyncio.to_thread(project.control, "app", "create", "--id=afterwards", "--open")
+    with pytest.raises(Failed, match="running|stop|process"):
+        await asyncio.to_thread(project.control, "restore", place, "--as-of-backup", "--replace")
+    await asyncio.to_thread(project.compose, "stop", "--timeout", "45", *PROGRAMS)
+    await asyncio.to_thread(project.control, "restore", place, "--as-of-backup", "--replace")
+    await asyncio.to_thread(project.up)
+    await asyncio.to_thread(start, project)
+    assert "afterwards" not in await asyncio.to_thread(project.control, "app", "list")
+    receiver = await login("later")
+    await eventually(lambda: receiver.texts() == ["before the backup"], "the mailbox as of the backup")
+    await receiver.close()

@@ -1,6 +1,7 @@
 """The command lines of the documents: those that are marked run on a cluster, the others are known to their programs."""
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -21,11 +22,17 @@ def pattern(line: str) -> re.Pattern[str]:
     return re.compile(".*".join(parts))
 
 
+# The clients that a page's programs have beside them.
+BESIDE = ("Clients/server-python/heliograph_server.py", "Clients/server-node/heliograph-server.mjs")
+
+
 def prepared(stack: Stack, page: str, folder: Path) -> dict[str, str]:
     """The environment of a page's shell: the one that `Scripts/stack environment` prints. In the folder are the page's files."""
     for block in pages()[page]:
         if block.file:
             (folder / block.file).write_text(block.text, encoding="utf-8")
+    for name in BESIDE:
+        shutil.copy(ROOT / name, folder)
     tools = folder / ".tools"
     tools.mkdir()
     (tools / "python3").symlink_to(ROOT / ".venv" / "bin" / "python")

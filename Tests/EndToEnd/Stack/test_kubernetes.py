@@ -1,6 +1,7 @@
 """The Kubernetes files: valid, consistent within themselves, and with the settings of the services."""
 
 import copy
+import os
 import re
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import kubernetes_validate
 import kubernetes_validate.utils
 import pytest
 import yaml
-from stack_control import BINARIES, ROOT, run_program
+from stack_control import BINARIES, ROOT, Stack, run_program
 
 FOLDER = ROOT / "Docker" / "kubernetes"
 # From the oldest release that the schemas cover to the newest.
@@ -29,6 +30,11 @@ def items() -> list[dict]:
 
 def job(name: str) -> dict:
     return yaml.safe_load((FOLDER / name).read_text())
+
+
+def backup_pod() -> dict:
+    cron = of_kind(job("backup.yaml")["items"], "CronJob")["heliograph-backup"]
+    return cron["spec"]["jobTemplate"]["spec"]["template"]["spec"]
 
 
 def of_kind(items: list[dict], kind: str) -> dict[str, dict]:
@@ -81,7 +87,7 @@ def settings(service: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_all_objects_are_valid(items: list[dict], version: str):
-    for item in [*items, job("expand.yaml"), job("contract.yaml")]:
+    for item in [*items, *job("backup.yaml")["items"], job("expand.yaml"), job("contract.yaml")]:
         kubernetes_validate.validate(item, version, strict=True)
 
 
@@ -146,6 +152,7 @@ def test_a_pod_has_time_to_stop(items: list[dict], service: str):
 def test_pods_have_no_more_rights_than_they_need(items: list[dict]):
     pods = [pod(items, service) for service in SERVICES]
     pods += [job(name)["spec"]["template"]["spec"] for name in ("expand.yaml", "contract.yaml")]
+    pods.append(backup_pod())
     user = int(re.search(r"useradd .*--uid (\d+)", (ROOT / "Dockerfile").read_text())[1])
     for each in pods:
         assert each["securityContext"]["runAsNonRoot"] is True
@@ -205,3 +212,32 @@ def test_migrations_are_called_as_the_program_wants_it(name: str, tmp_path: Path
     done = run_program(str(BINARIES / program), *nowhere, HELIOGRAPH_POSTGRES_URL_FILE=str(tmp_path / "url"))
     assert done.returncode != 0
     assert "Usage" not in done.stderr and "configuration" not in done.stderr, done.stderr
+
+
+def test_backups_are_made_and_old_ones_removed(stack: Stack, tmp_path: Path):
+    """The job's own commands, with the stores of a cluster."""
+    pod = backup_pod()
+    container = pod["containers"][0]
+    mounts = {mounted["name"]: mounted for mounted in container["volumeMounts"]}
+    claim, = of_kind(job("backup.yaml")["items"], "PersistentVolumeClaim")
+    assert [volume["persistentVolumeClaim"]["claimName"] for volume in pod["volumes"] if volume["name"] == "backups"] == [claim]
+    assert mounts["stores"]["readOnly"] and "readOnly" not in mounts["backups"]
+    secrets, backups = tmp_path / "secrets", tmp_path / "backups"
+    for folder in (secrets, backups, backups / "2020-01-31T03-17-00", backups / "2020-02-01T03-17-00", backups / "other"):
+        folder.mkdir()
+    for name in ("2020-01-31T03-17-00", "other"):
+        os.utime(backups / name, (0, 0))
+    (secrets / "redis-url").write_text(stack.endpoints["redis"]["url"])
+    (secrets / "postgres-url").write_text(stack.endpoints["postgres"]["url"])
+    script = container["command"][-1].replace(mounts["backups"]["mountPath"], str(backups))
+    variables = {one["name"]: one["value"].replace(mounts["stores"]["mountPath"], str(secrets)) for one in container["env"]}
+    path = f"{BINARIES}:{os.environ['PATH']}"
+    done = run_program(*container["command"][:-1], script, PATH=path, **variables)
+    assert done.returncode == 0, done.stderr
+    made, = {found.name for found in backups.iterdir()} - {"2020-02-01T03-17-00", "other"}
+    assert (backups / made / "manifest").is_file()
+    # What failed removes nothing.
+    os.utime(backups / "2020-02-01T03-17-00", (0, 0))
+    (secrets / "postgres-url").write_text("postgresql://heliograph@127.0.0.1:1/heliograph")
+    assert run_program(*container["command"][:-1], script, PATH=path, **variables).returncode != 0
+    assert (backups / "2020-02-01T03-17-00").is_dir()

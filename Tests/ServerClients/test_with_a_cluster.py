@@ -1,0 +1,55 @@
+"""Both clients with a cluster: messages, pages, errors, and events."""
+
+import asyncio
+
+import pytest
+from client_kinds import KINDS, Refused
+from server_api import create_key
+from stack_control import Stack, unique
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_server_at_work(stack: Stack, people, kind: str):
+    app = stack.create_app(unique("server"))
+    made = create_key(stack, app=app.id)
+    # In turn: the pages of a list may come from different gateways.
+    client, follower = (KINDS[kind](made["key"], *stack.endpoints["api"]) for _ in range(2))
+
+    async def ask(act, *values, **options):
+        return await asyncio.to_thread(act, *values, **options)
+
+    assert (await ask(client.call, "getKey"))["id"] == made["id"]
+    async with people(stack) as cast:
+        ann = cast.exactly("ann", app)
+        begin = await ask(client.call, "listChannelEvents", app.id, "room 1")
+        assert begin["events"] == []
+        told = asyncio.create_task(ask(follower.follow, app.id, 2, kinds=["join", "leave"]))
+        await ann.login(stack.gateways[0])
+        # Again and again, because nothing tells when the stream has begun.
+        while not told.done():
+            await ann.join("room 1")
+            await ann.leave("room 1")
+            await asyncio.wait([told], timeout=0.5)
+        first, second = await told
+        assert {first["event"], second["event"]} == {"join", "leave"} and first["data"]["channel"] == "room 1"
+        # From a position: what came after it, also when the stream was not open.
+        again = await ask(client.follow, app.id, 1, kinds=["join", "leave"], after=first["id"])
+        assert again == [second]
+        await ann.join("room 1")
+        sent = await ask(client.call, "sendMessage", app.id, "ann", **{"from": "shop"}, message="Your order is ready.", idempotencyKey=unique("key"))
+        assert sent["version"] > 0
+        for number in range(5):
+            await ask(client.call, "sendChannelMessage", app.id, "room 1", **{"from": "shop"}, message=f"message number {number}")
+        read = await ask(client.each, "listChannelMessages", app.id, "room 1", limit=2)
+        assert [one["message"] for one in read] == [f"message number {number}" for number in range(5)]
+        items = [{"user": "ann", "from": "shop", "message": "We close at six."}]
+        assert (await ask(client.call, "sendMessages", app.id, items=items))["failed"] == 0
+    assert await ask(client.call, "setUserAttribute", app.id, "ann", "color", value="blue", expected=None) == {"name": "color", "value": "blue"}
+    for call, code in (
+            (("setUserAttribute", app.id, "ann", "color"), "conflict"), (("getUserAttribute", app.id, "ann", "size"), "not_found"),
+            (("getUser", stack.open_app.id, "ann"), "forbidden")):
+        with pytest.raises(Refused) as refused:
+            await ask(client.call, *call, **({"value": "red", "expected": "green"} if code == "conflict" else {}))
+        assert refused.value.error["code"] == code
+    client.close()
+    follower.close()
