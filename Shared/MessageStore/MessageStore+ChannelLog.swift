@@ -23,6 +23,20 @@ extension MessageStore {
             Self.log, completion)
     }
 
+    /// Reads a channel's events backwards: the latest between two ids, descending, at most 128 KiB.
+    ///
+    /// ``ChannelLogPage/complete`` is false when nothing more follows and events above the lower id may be missing.
+    /// - Parameters:
+    ///   - id: only events below it are returned; 0 for all.
+    ///   - lower: only events above it are returned.
+    ///   - limit: the largest number of events.
+    package func readLogBack(
+        _ channel: ChannelKey, before id: Int64, above lower: Int64, limit: Int = 2000
+    ) async throws(SignalingError) -> ChannelLogPage {
+        try await perform(
+            .function("channel_log_back", tag: KeySpace.tag(channel), .int64(id), .int64(lower), .int(limit)), Self.log)
+    }
+
     /// Tells the functions that Redis has been running without interruption; to be called on the loop every second,
     /// even without traffic. After an interruption, which may have been a failover, the functions raise the
     /// mailboxes' versions to the clock.

@@ -40,7 +40,7 @@ package struct ChannelPosition: Equatable, Sendable {
 
 /// The result of reading a channel's log.
 package struct ChannelLogPage: Equatable, Sendable {
-    /// The requested events, ascending.
+    /// The requested events, ascending; descending where they are read backwards.
     package var events: [ChannelEvent]
     /// The position of the channel's last event; sequence 0 for a channel that does not exist.
     package var latest: ChannelPosition

@@ -28,8 +28,8 @@ extension RedisFunctionLibrary {
     package static let messages = RedisFunctionLibrary(
         name: "heliograph_messages", constants: .messages,
         parts: [
-            PackageResources.mailbox_lua, PackageResources.mailbox_reading_lua, PackageResources.messages_lua,
-            PackageResources.channel_log_lua,
+            PackageResources.mailbox_lua, PackageResources.mailbox_reading_lua, PackageResources.mailbox_server_lua,
+            PackageResources.messages_lua, PackageResources.channel_log_lua,
         ])
 
     /// The leases of gateways and sip-bridges, see ``LeaseFleet``.

@@ -54,6 +54,27 @@ package enum MessageLine {
         return line
     }
 
+    /// What a line of an instant message says.
+    package struct Parts: Equatable, Sendable {
+        /// The sender.
+        package let from: String
+        /// Unix seconds.
+        package let time: Int64
+        package let content: String
+
+        /// - Returns: nil when the text is no line of an instant message.
+        package init?(_ line: String) {
+            // Bytes: a content that begins with a combining character makes one character with the space before it.
+            let fields = line.utf8.split(separator: UInt8(ascii: " "), maxSplits: 6, omittingEmptySubsequences: false)
+            guard fields.count == 7, fields[0].elementsEqual("msg-v2".utf8), fields[4].elementsEqual("instant".utf8),
+                let time = Int64(Substring(fields[5]))
+            else { return nil }
+            from = String(Substring(fields[1]))
+            self.time = time
+            content = String(Substring(fields[6]))
+        }
+    }
+
     /// What a party did in a call.
     package static func call(_ verb: CallVerb, _ header: Header, _ content: CallContent) -> String {
         call(type: verb.rawValue, header, content)

@@ -50,7 +50,7 @@ async def test_a_channel_s_attributes(stack: Stack, people, api: ServerAPI):
 def test_compare_and_set(stack: Stack, api: ServerAPI, owner: str):
     path = ("apps", stack.open_app.id, owner, unique("owner"), "attributes", "n")
     refused = api.put(*path, body={"value": "1", "expected": "0"})
-    assert (refused.status, refused.code) == (409, "conflict")
+    assert (refused.status, refused.code) == (409, "value_differs")
     assert api.get(*path).status == 404
     assert api.put(*path, body={"value": "1", "expected": None}).status == 200
     assert api.put(*path, body={"value": "2", "expected": None}).status == 409
@@ -60,6 +60,31 @@ def test_compare_and_set(stack: Stack, api: ServerAPI, owner: str):
     assert api.put(*path, body={"value": "", "expected": "2"}).status == 200
     assert api.put(*path, body={"value": "3", "expected": None}).status == 409
     assert api.put(*path, body={"value": "3", "expected": ""}).status == 200
+
+
+@pytest.mark.parametrize("owner", ["users", "channels"])
+def test_delete_if_it_has_a_value(stack: Stack, api: ServerAPI, owner: str):
+    app, name, value = stack.open_app.id, unique("owner"), "a&b=c+d\n☂ " + "x" * 8000
+    path = ("apps", app, owner, name, "attributes", "n")
+    absent = api.delete(*path, query="?expected=")
+    assert (absent.status, absent.code) == (409, "value_differs"), "one that is not set has no value"
+    assert api.put(*path, body={"value": value}).status == 200
+    for other in ("", value + "y", "a"):
+        refused = api.delete(*path, query="?expected=" + api.escape(other))
+        assert (refused.status, refused.code) == (409, "value_differs")
+        assert api.get(*path).body["value"] == value
+    once = {"Idempotency-Key": unique("deletion")}
+    query = "?expected=" + api.escape(value)
+    gone = ServerAPI(stack, api.key, 1).delete(*path, query=query, headers=once)
+    assert (gone.status, gone.body) == (200, {"name": "n", "value": None})
+    assert api.get(*path).status == 404
+    # The repetition gets the first answer, also when the attribute was set anew meanwhile.
+    assert api.put(*path, body={"value": "new"}).status == 200
+    again = api.delete(*path, query=query, headers=once)
+    assert (again.status, again.headers["Idempotency-Replayed"]) == (200, "true")
+    assert api.get(*path).body["value"] == "new"
+    assert api.delete(*path, query=query).status == 409
+    assert api.delete(*path).status == 200
 
 
 @pytest.mark.parametrize("owner", ["users", "channels"])

@@ -52,6 +52,42 @@ async def test_messages_page_by_page(stack: Stack, people, api: ServerAPI):
         assert [message["message"] for message in since["messages"]] == ["news"] and since["complete"] is True
 
 
+async def test_backwards_and_between_times(stack: Stack, people, api: ServerAPI):
+    room = unique("room")
+    async with people(stack) as cast:
+        await cast.members(room, "ann", "bob")
+        for number in range(20):
+            api.post("apps", stack.open_app.id, "channels", room, "messages", body={"from": "shop", "message": f"message {number}"})
+        for kind in ("messages", "events"):
+            every = page(api, stack, room, kind)[kind]
+            assert len(every) == (20 if kind == "messages" else 22)
+            assert page(api, stack, room, kind, "?order=descending") == {kind: every[::-1], "complete": True, "next": None}
+            for limit in (1, 7, 22):
+                found, query = [], f"?order=descending&limit={limit}"
+                while True:
+                    part = page(api, stack, room, kind, query)
+                    assert len(part[kind]) <= limit and part["complete"]
+                    found += part[kind]
+                    if part["next"] is None:
+                        break
+                    query = f"?order=descending&limit={limit}&after={part['next']}"
+                assert found == every[::-1]
+            # What came before an event.
+            middle = every[9]
+            assert page(api, stack, room, kind, f"?order=descending&limit=3&after={middle['id']}")[kind] == every[6:9][::-1]
+            first, last = every[0]["time"], every[-1]["time"]
+            for order in ("ascending", "descending"):
+                turned = every if order == "ascending" else every[::-1]
+                def between(begin: int, end: int, kind=kind, order=order) -> dict:
+                    return page(api, stack, room, kind, f"?order={order}&from={begin}&until={end}")
+                assert between(first, last + 1) == {kind: turned, "complete": True, "next": None}
+                for cut in range(first, last + 2):
+                    early, late = between(first, cut)[kind], between(cut, last + 1)[kind]
+                    assert early == [event for event in turned if event["time"] < cut]
+                    assert late == [event for event in turned if event["time"] >= cut]
+                assert between(last + 100, last + 200)[kind] == between(first, first)[kind] == []
+
+
 async def test_events_of_members_and_attributes(stack: Stack, people, api: ServerAPI):
     room = unique("room")
     async with people(stack) as cast:
@@ -100,13 +136,26 @@ async def test_what_the_log_has_dropped(stack: Stack, people):
             query = f"?limit=1000&after={part['next']}"
         assert complete[0] is False and all(complete[1:])
         assert 2000 <= len(found) < 3000
+        # Backwards, the last page is the one that misses something.
+        back, query, complete = [], "?order=descending&limit=1000", []
+        while True:
+            part = api.get("apps", app.id, "channels", room, "messages", query=query).body
+            complete.append(part["complete"])
+            back += part["messages"]
+            if part["next"] is None:
+                break
+            query = f"?order=descending&limit=1000&after={part['next']}"
+        assert complete[-1] is False and all(complete[:-1])
+        assert back == found[::-1]
         assert [message["message"] for message in found] == [f"m{number % 1000}" for number in range(3000 - len(found), 3000)]
 
 
 def test_history_out_of_range(stack: Stack, api: ServerAPI):
     for kind in ("messages", "events"):
         for query, field in (
-                ("limit=0", "limit"), ("limit=1001", "limit"), ("after=x", "after"), ("after=9007199254740992", "after"), ("x=1", "x")):
+                ("limit=0", "limit"), ("limit=1001", "limit"), ("after=x", "after"),
+                ("after=9007199254740992", "after"), ("x=1", "x"),
+                ("order=up", "order"), ("from=-1", "from"), ("until=9007199255", "until")):
             answer = api.get("apps", stack.open_app.id, "channels", "c", kind, query="?" + query)
             assert (answer.status, answer.code, answer.body["field"]) == (400, "invalid_argument", field)
             assert answer.body["bound"]

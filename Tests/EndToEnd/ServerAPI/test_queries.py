@@ -20,11 +20,20 @@ def api(stack: Stack) -> ServerAPI:
 async def test_users(stack: Stack, people, api: ServerAPI):
     app = stack.open_app.id
     name = unique("ü/?#") + "%"
-    assert api.get("apps", app, "users", name).body == {"account": name, "online": False}
+    nobody = {"account": name, "online": False, "state": "offline", "uid": None, "gateway": None, "since": None, "channels": []}
+    assert api.get("apps", app, "users", name).body == nobody
     async with people(stack) as cast:
         user = cast.exactly(name)
         await user.login(stack.gateways[1])
-        assert api.get("apps", app, "users", name).body == {"account": name, "online": True}
+        found = api.get("apps", app, "users", name).body
+        assert abs(found.pop("since") - time.time()) < 30
+        assert found.pop("gateway"), "the id of a gateway"
+        assert found == {"account": name, "online": True, "state": "connected", "uid": user.uid, "channels": []}
+        room = unique("room/ü")
+        await user.join(room)
+        assert api.get("apps", app, "users", name).body["channels"] == [room]
+        await user.leave(room)
+        assert api.get("apps", app, "users", name).body["channels"] == []
         await user.call("user_set_attr", name="mood", value="fine ☀")
         assert api.get("apps", app, "users", name, "attributes").body == {"attributes": {"mood": "fine ☀"}}
         assert api.get("apps", app, "users", name, "attributes", "mood").body == {"name": "mood", "value": "fine ☀"}

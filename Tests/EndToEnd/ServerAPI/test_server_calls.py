@@ -93,7 +93,7 @@ async def test_a_repeated_start_calls_once(stack: Stack, people, path):
         assert [answer.status for answer in answers] == [200, 200] and answers[0].body == answers[1].body
         assert answers[1].headers["Idempotency-Replayed"] == "true"
         second = ServerAPI(stack, key).post(*path, body=body)
-        assert (second.status, second.code) == (409, "conflict")
+        assert (second.status, second.code) == (409, "call_pending")
         await eventually(lambda: bob.calls("invite"), "the invitation arrived")
         await mail_barrier(bob)
         assert len(bob.calls("invite")) == 1

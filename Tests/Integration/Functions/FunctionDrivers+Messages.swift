@@ -53,6 +53,7 @@ extension FunctionDrivers {
         try await acknowledgements(times, users)
         try await fullMailboxes(times)
         try await callEvents(times)
+        try await servers(times)
         try await logs(times)
         try await times.expectShort("messages_awake") {
             try await times.all([RedisCommand.function("messages_awake", keys: [], arguments: [])])
@@ -106,6 +107,28 @@ extension FunctionDrivers {
         }
     }
 
+    /// Mailboxes that apps' servers list and empty.
+    private static func servers(_ times: FunctionTimes) async throws {
+        let users = 200..<203
+        // As many entries as one call may read, one of them expired, and more.
+        for _ in 0..<7 { try await times.all((0..<100).map { _ in messages(users, bytes: 60) }) }
+        let last = try await versions(times, messages(users, bytes: 60))
+        try await times.expectShort("mailbox_list", tag(200), 0, 1000)
+        try await times.expectShort("mailbox_empty", tag(201), 0, "")
+        try await times.expectShort("mailbox_recall", tag(202), "recall", .int64(last[2] - 1))
+        // Of which the most part was read, and was not removed yet.
+        let lines = (0..<100).map { _ in messages(202..<203, bytes: 60) }
+        try await times.expectShort(
+            "a list after all was read",
+            after: {
+                for _ in 0..<20 { try await times.all(lines) }
+                let ver = try await times.command("HGET", .string("\(tag(202)):box"), "ver").int ?? 0
+                try await times.all([messages(202..<203, bytes: 60)])
+                try await times.command("HSET", .string("\(tag(202)):box"), "clear", .int64(ver))
+            },
+            { try await times.all([RedisCommand.function("mailbox_list", tag: tag(202), 0, 1000)]) })
+    }
+
     private static func callEvents(_ times: FunctionTimes) async throws {
         let tag = "{callee}"
         let line = RedisArgument.string(String(repeating: "x", count: Limits.messageBytes))
@@ -139,5 +162,6 @@ extension FunctionDrivers {
             try await times.expectShort(function) { try await times.all([say(function)]) }
         }
         try await times.expectShort("channel_log", "{c}", 1, 0, 2000)
+        try await times.expectShort("channel_log_back", "{c}", 0, 0, 2000)
     }
 }

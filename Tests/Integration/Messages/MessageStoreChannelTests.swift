@@ -154,6 +154,65 @@ import Testing
         }
     }
 
+    @Test func theLogIsReadBackwards() async throws {
+        try await MessageStoreScene.run { scene in
+            let anna = try Account("anna")
+            let log = KeySpace.tag(scene.channel) + ":log"
+            func back(
+                before id: Int64 = 0, above lower: Int64 = 0, limit: Int = 1000
+            ) async throws -> ChannelLogPage {
+                try await scene.store.readLogBack(scene.channel, before: id, above: lower, limit: limit)
+            }
+            let none = try await back()
+            #expect(none.events.isEmpty && none.complete && !none.more)
+            #expect(try await !back(above: 5).complete, "the channel may have ended since")
+            try await scene.admit(anna)
+            var sent: [Int64] = []
+            for number in 0..<300 { sent.append(try await scene.say("\(number)", by: anna, limit: 1_000_000).id) }
+            let all = try await back()
+            #expect(all.events.map(\.id) == sent.reversed() && all.complete && !all.more)
+            for end in [1, 2, 15, 16, 17, 150, 299] {
+                let page = try await back(before: sent[end])
+                #expect(page.events.map(\.id) == sent[..<end].reversed() && page.complete && !page.more)
+                let between = try await back(before: sent[end] + 1, above: sent[end - 1])
+                #expect(between.events.map(\.id) == [sent[end]] && between.complete && !between.more)
+            }
+            #expect(try await back(before: sent[0]).events.isEmpty)
+            let some = try await back(before: sent[200], limit: 20)
+            #expect(some.events.map(\.id) == sent[180..<200].reversed() && some.more && some.complete)
+            #expect(some.through.id == sent[180])
+            try await scene.command("XTRIM", .string(log), "MAXLEN", 100)
+            #expect(try await back(limit: 100).complete == false)
+            #expect(try await back(limit: 99).complete, "the page itself has no gap, and more follow")
+            #expect(try await back(above: sent[210]).complete)
+            let gone = try await back(before: sent[200])
+            #expect(gone.events.isEmpty && !gone.complete && !gone.more)
+            try await scene.command("DEL", .string(log))
+            #expect(try await back().complete == false)
+            #expect(try await back(above: sent[299]).complete)
+        }
+    }
+
+    @Test func aPageBackwardsIsBoundedInBytes() async throws {
+        try await MessageStoreScene.run { scene in
+            let anna = try Account("anna")
+            try await scene.admit(anna)
+            let text = String(repeating: "x", count: Limits.messageBytes)
+            var sent: [Int64] = []
+            for _ in 0..<40 { sent.append(try await scene.say(text, by: anna, limit: 1_000_000).id) }
+            var (found, before): ([Int64], Int64) = ([], 0)
+            var pages = 0
+            while true {
+                let page = try await scene.store.readLogBack(scene.channel, before: before, above: 0)
+                found += page.events.map(\.id)
+                before = page.through.id
+                pages += 1
+                if !page.more { break }
+            }
+            #expect(found == sent.reversed() && pages == 3)
+        }
+    }
+
     @Test func aPageIsBoundedInBytesAndAllOfThemBringAll() async throws {
         try await MessageStoreScene.run { scene in
             let anna = try Account("anna")

@@ -59,6 +59,35 @@ import Testing
         }
     }
 
+    /// By which apps' servers may recall what comes while nobody holds the session.
+    @Test func theMailboxIsNotedWhenTheConnectionIsLost() async throws {
+        try await ServicesStage.run { stage in
+            let (gateway, _, alice) = try await stage.roomWithAlice()
+            let box = KeySpace.tag(alice.line.user) + ":box"
+            func held() async throws -> [String] {
+                let values = try await stage.redis("HMGET", box, "held", "pver").array?.map { $0.string ?? "" } ?? []
+                #expect(values[0].hasSuffix(" " + values[1]), "it belongs to the last change")
+                return values[0].split(separator: " ").map(String.init)
+            }
+            func detach() async throws {
+                _ = try await gateway.send(
+                    DetachSession(gateway: gateway.id, user: alice.line.user, session: alice.line.session))
+            }
+            _ = try await stage.redis("HSET", box, "ver", "700")
+            try await detach()
+            #expect(try await held().first == "700")
+            let first = try await held()[1]
+            // Told again, as by one that finds the gateway lost: the connection was lost before.
+            _ = try await stage.redis("HSET", box, "ver", "800")
+            try await detach()
+            #expect(try await held().first == "700")
+            #expect(try await held()[1] != first)
+            _ = try await gateway.send(ResumeSession(gateway: gateway.id, line: alice.line))
+            try await detach()
+            #expect(try await held().first == "800")
+        }
+    }
+
     /// As after a failover, in which nothing was lost.
     @Test func whatRedisHasIsNotChanged() async throws {
         try await ServicesStage.run { stage in

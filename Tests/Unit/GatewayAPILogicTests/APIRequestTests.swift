@@ -96,6 +96,101 @@ import Testing
         #expect(throws: Never.self) { try act("PUT", "/v1/apps/a/users/\(dots)/ban", #"{"seconds":60}"#) }
     }
 
+    @Test func presence() throws {
+        let app = try AppID("a")
+        let users = try ["ann", ".", "ann"].map { UserKey(app: app, account: try Account($0)) }
+        #expect(try act("POST", "/v1/apps/a/presence", #"{"users":["ann",".","ann"]}"#) == .users(.presence(users)))
+        func body(_ count: Int) -> String {
+            "{\"users\":[\((0..<count).map { "\"u\($0)\"" }.joined(separator: ","))]}"
+        }
+        // Ten count as a request.
+        for (count, cost) in [(1, 1), (10, 1), (11, 2), (1000, 100)] {
+            guard case .once(let act) = try act("POST", "/v1/apps/a/presence", body(count)) else {
+                return #expect(Bool(false))
+            }
+            #expect(act.cost == cost)
+        }
+        for (body, field, bound) in [
+            (body(0), "users", "a list of 1...1000"), (body(1001), "users", "a list of 1...1000"),
+            (#"{"users":"ann"}"#, "users", "a list of 1...1000"), (#"{"users":["ann",7]}"#, "users[1]", "a string"),
+            (
+                #"{"users":["ann","a b"]}"#, "users[1]",
+                "1...128 bytes without white space and control characters"
+            ), ("{}", "users", "a list of 1...1000"), (#"{"users":["a"],"more":1}"#, "more", "users"),
+        ] {
+            let found = problem("POST", "/v1/apps/a/presence", body)
+            #expect(found?.code == .invalidArgument && found?.field == field && found?.bound == bound)
+        }
+    }
+
+    @Test func mailboxes() throws {
+        let user = UserKey(app: try AppID("a"), account: try Account("bob"))
+        let path = "/v1/apps/a/users/bob/mailbox"
+        #expect(try act("GET", path) == .mailbox(.list(user, MailPage(after: 0, limit: 100))))
+        #expect(try act("GET", path + "?after=17&limit=5") == .mailbox(.list(user, MailPage(after: 17, limit: 5))))
+        #expect(try act("DELETE", path) == .mailbox(.empty(user)))
+        #expect(try act("DELETE", path + "/17") == .mailbox(.recall(user, version: 17)))
+        for (method, target, field) in [
+            ("GET", "?after=-1", "after"), ("GET", "?after=9007199254740992", "after"), ("GET", "?limit=0", "limit"),
+            ("GET", "?limit=1001", "limit"), ("GET", "?x=1", "x"), ("DELETE", "?after=1", "after"),
+            ("DELETE", "/0", "version"), ("DELETE", "/x", "version"), ("DELETE", "/9007199254740992", "version"),
+        ] {
+            let found = problem(method, path + target)
+            #expect(found?.code == .invalidArgument && found?.field == field && found?.bound != nil, "\(target)")
+        }
+    }
+
+    @Test func rangesOfHistories() throws {
+        let channel = ChannelKey(app: try AppID("a"), name: try ChannelName("c"))
+        func page(_ query: String) throws -> APIAct { try act("GET", "/v1/apps/a/channels/c/messages?\(query)") }
+        func expected(_ range: HistoryRange, _ limit: Int = 100) -> APIAct {
+            .channels(.readHistory(channel, HistoryPage(onlyMessages: true, in: range, limit: limit)))
+        }
+        #expect(try page("order=descending&limit=3") == expected(HistoryRange(isDescending: true), 3))
+        #expect(try page("order=ascending&after=0") == expected(HistoryRange(isDescending: false)))
+        #expect(try page("order=descending&after=0") == expected(HistoryRange(isDescending: true)), "the beginning")
+        #expect(
+            try page("order=descending&after=7&from=0&until=9")
+                == expected(HistoryRange(isDescending: true, after: 7, from: 0, until: 9)))
+        for (query, field) in [
+            ("order=up", "order"), ("from=-1", "from"), ("until=9007199255", "until"), ("from=x", "from"),
+            ("before=1", "before"),
+        ] {
+            let found = problem("GET", "/v1/apps/a/channels/c/events?\(query)")
+            #expect(found?.code == .invalidArgument && found?.field == field && found?.bound != nil, "\(query)")
+        }
+    }
+
+    @Test func anAttributeIsDeletedIfItHasAValue() throws {
+        let path = "/v1/apps/a/users/u/attributes/n"
+        func deletion(_ expectation: AttributeExpectation) throws -> APIAct {
+            .attributes(
+                .changeOfUser(
+                    ChangeUserAttribute(
+                        user: UserKey(app: try AppID("a"), account: try Account("u")), name: try AttributeName("n"),
+                        value: nil, expectation: expectation)))
+        }
+        #expect(try act("DELETE", path) == deletion(.any))
+        #expect(try act("DELETE", path + "?expected=a%0Ab+c%2B") == deletion(.value("a\nb c+")))
+        #expect(try act("DELETE", path + "?expected=") == deletion(.value("")))
+        let long = String(repeating: "x", count: Limits.attributeValueBytes)
+        #expect(try act("DELETE", path + "?expected=" + long) == deletion(.value(long)))
+        for place in ["users/u", "channels/c"] {
+            let found = problem("DELETE", "/v1/apps/a/\(place)/attributes/n?expected=\(long)x")
+            #expect(found?.field == "expected" && found?.bound == "0...\(Limits.attributeValueBytes) bytes")
+        }
+    }
+
+    @Test func conflictsHaveCodesOfTheirOwn() {
+        for (reason, code) in [
+            (SignalingReason.valueDiffers, APIErrorCode.valueDiffers), (.reinvite, .callPending),
+            (.wrongState, .conflict),
+        ] {
+            let problem = APIProblem(SignalingError(.failed, reason, "why"))
+            #expect(problem.code == code && code.status == 409 && !code.isPassing)
+        }
+    }
+
     @Test func unknownPathsAndMethods() {
         #expect(problem("GET", "/v1/nothing")?.code == .notFound)
         #expect(problem("GET", "v1/key")?.code == .notFound)
@@ -108,6 +203,7 @@ import Testing
         ("calls", ["GET", "POST"]), ("users/u/ban", ["GET", "PUT", "DELETE"]),
         ("users/u/attributes/n", ["GET", "PUT", "DELETE"]), ("channels/c/messages", ["POST", "GET"]),
         ("channels/c/attributes/n", ["GET", "PUT", "DELETE"]), ("users/u/tokens", ["POST"]),
+        ("users/u/mailbox", ["GET", "DELETE"]), ("users/u/mailbox/1", ["DELETE"]), ("presence", ["POST"]),
     ])
     func allowedMethods(_ path: String, _ methods: [String]) {
         let found = problem("PATCH", "/v1/apps/a/\(path)")
@@ -117,7 +213,7 @@ import Testing
 
     @Test func boundsOfBodies() {
         let large = APIOperation.all.filter { $0.bodyBound == APIOperation.largestBody }
-        #expect(large.map(\.id) == ["sendMessages", "broadcast"])
+        #expect(large.map(\.id) == ["sendMessages", "broadcast", "queryPresence"])
         #expect(APIOperation.all.allSatisfy { $0.bodyBound == APIOperation.usualBody || large.contains($0) })
     }
 
@@ -262,7 +358,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (SignalingReason.reinvite, APIErrorCode.conflict), (.wrongState, .conflict), (.unknownCall, .notFound),
+        (SignalingReason.reinvite, APIErrorCode.callPending), (.wrongState, .conflict), (.unknownCall, .notFound),
         (.callEnded, .notFound), (.tooManyCalls, .tooManyCalls), (.tooManyNewCalls, .tooManyCalls),
         (.appCalls, .tooManyCalls), (.appNewCalls, .tooManyCalls), (.busy, .unavailable),
         (.mailboxFull, .mailboxFull),
@@ -275,11 +371,17 @@ import Testing
         let channel = ChannelKey(app: try AppID("a"), name: try ChannelName("c"))
         #expect(
             try act("GET", "/v1/apps/a/channels/c/messages")
-                == .channels(.readHistory(channel, HistoryPage(onlyMessages: true, after: 0, limit: 100))))
+                == .channels(
+                    .readHistory(
+                        channel, HistoryPage(onlyMessages: true, in: HistoryRange(isDescending: false), limit: 100))))
         #expect(
             try act("GET", "/v1/apps/a/channels/c/events?after=9007199254740991&limit=1000")
                 == .channels(
-                    .readHistory(channel, HistoryPage(onlyMessages: false, after: 9_007_199_254_740_991, limit: 1000))))
+                    .readHistory(
+                        channel,
+                        HistoryPage(
+                            onlyMessages: false,
+                            in: HistoryRange(isDescending: false, after: 9_007_199_254_740_991), limit: 1000))))
         for (query, field) in [
             ("limit=0", "limit"), ("limit=1001", "limit"), ("after=-1", "after"), ("after=9007199254740992", "after"),
             ("after=", "after"), ("kind=x", "kind"),

@@ -79,6 +79,8 @@ import Testing
         let items = schemas?["Batch"]?["properties"]?["items"]?["maxItems"]?.integer
         let users = schemas?["Broadcast"]?["properties"]?["users"]?["maxItems"]?.integer
         #expect(items == Int64(APIAct.messagesBound) && users == items)
+        let presence = schemas?["PresenceQuestion"]?["properties"]?["users"]?["maxItems"]?.integer
+        #expect(presence == Int64(APIAct.presenceBound))
     }
 
     @Test func docsListEveryCode() throws {

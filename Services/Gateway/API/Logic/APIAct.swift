@@ -17,10 +17,16 @@ package enum APIAct: Equatable, Sendable {
         case users(Users)
         case attributes(Attributes)
         case channels(Channels)
+        case mailbox(Mailbox)
 
         /// How many requests of the key's rate it counts as.
         package var cost: Int {
-            if case .messages(.sendAll(let messages)) = self { messages.count } else { 1 }
+            switch self {
+            case .messages(.sendAll(let messages)): messages.count
+            case .users(.presence(let users)):
+                (users.count + APIAct.presenceOfRequest - 1) / APIAct.presenceOfRequest
+            case .cluster, .lists, .messages, .calls, .users, .attributes, .channels, .mailbox: 1
+            }
         }
     }
 
@@ -31,6 +37,7 @@ package enum APIAct: Equatable, Sendable {
     static func users(_ act: Users) -> APIAct { .once(.users(act)) }
     static func attributes(_ act: Attributes) -> APIAct { .once(.attributes(act)) }
     static func channels(_ act: Channels) -> APIAct { .once(.channels(act)) }
+    static func mailbox(_ act: Mailbox) -> APIAct { .once(.mailbox(act)) }
 
     /// Bytes of a page's position, and of what names begin with.
     package static let positionBytes = 0...1024

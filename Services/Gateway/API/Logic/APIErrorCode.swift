@@ -7,6 +7,10 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
     case notFound = "not_found"
     case methodNotAllowed = "method_not_allowed"
     case conflict
+    case valueDiffers = "value_differs"
+    case callPending = "call_pending"
+    case requestInProgress = "request_in_progress"
+    case alreadyDelivered = "already_delivered"
     case keyReused = "idempotency_key_reused"
     case bodyTooLarge = "body_too_large"
     case unsupportedMediaType = "unsupported_media_type"
@@ -28,7 +32,8 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
         case .forbidden: 403
         case .notFound: 404
         case .methodNotAllowed: 405
-        case .conflict, .mailboxFull, .tooManyAttributes, .tooManyBans, .tooManyCalls: 409
+        case .conflict, .valueDiffers, .callPending, .requestInProgress, .alreadyDelivered: 409
+        case .mailboxFull, .tooManyAttributes, .tooManyBans, .tooManyCalls: 409
         case .bodyTooLarge: 413
         case .unsupportedMediaType: 415
         case .keyReused: 422
@@ -50,13 +55,21 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
             "A value is missing, unknown or out of range: `field` names it and `bound` says what is allowed."
         case .unauthenticated: "There is no valid key in the header `Authorization: Bearer KEY`."
         case .forbidden: "The key is valid, but lacks the scope or may not use this app."
-        case .notFound: "There is no such path, app, attribute, ban or call."
+        case .notFound: "There is no such path, app, attribute, ban, call or waiting message."
         case .methodNotAllowed: "The path exists, but not with this method; the header `Allow` lists those that it has."
         case .conflict:
-            "Something else holds at present: another value than expected, a call that is pending between the two in "
-                + "the channel, or a request in progress with the same idempotency key."
+            "Something else holds at present: the call is in another state, or the app has no certificate, with which "
+                + "tokens are made."
+        case .valueDiffers: "The attribute has another value than expected; nothing was changed."
+        case .callPending: "A call is pending between the two in the channel; end it first."
+        case .requestInProgress:
+            "A request with the same idempotency key is in progress; try again after the seconds of `Retry-After`."
+        case .alreadyDelivered:
+            "The message was already delivered to the receiver's session, so that it cannot be recalled."
         case .keyReused: "The idempotency key was used for another request in the last hour; use a new one."
-        case .bodyTooLarge: "The body is larger than it may be: 1 MiB of a batch or broadcast, 128 KiB of all others."
+        case .bodyTooLarge:
+            "The body is larger than it may be: 1 MiB of a batch, a broadcast or a question about many users, 128 KiB "
+                + "of all others."
         case .unsupportedMediaType: "A body must be sent as `Content-Type: application/json`."
         case .rateLimited:
             "The key or the channel has had its requests of this second, or the key has as many in progress as it may; "

@@ -67,12 +67,16 @@ struct APIFields {
 
     /// An account of a user whom something is about that exists.
     func account(_ name: String) throws(APIProblem) -> Account {
-        try APINames.account(try Self.name(self[name], at: place(of: name)), at: place(of: name))
+        try Self.account(self[name], at: place(of: name))
     }
 
     /// An account that need not exist yet.
     func newAccount(_ name: String) throws(APIProblem) -> Account {
         try Self.newAccount(self[name], at: place(of: name))
+    }
+
+    static func account(_ value: JSONValue?, at place: String) throws(APIProblem) -> Account {
+        try APINames.account(try name(value, at: place), at: place)
     }
 
     static func newAccount(_ value: JSONValue?, at place: String) throws(APIProblem) -> Account {

@@ -38,7 +38,9 @@ package struct APIProblem: Error, Equatable, Sendable {
             case .mailboxFull: .mailboxFull
             case .tooManyAttributes: .tooManyAttributes
             case .tooManyBans: .tooManyBans
-            case .valueDiffers, .reinvite, .wrongState: .conflict
+            case .valueDiffers: .valueDiffers
+            case .reinvite: .callPending
+            case .wrongState: .conflict
             case .unknownApp, .notBanned, .unknownCall, .callEnded: .notFound
             case .tooManyCalls, .tooManyNewCalls, .appCalls, .appNewCalls: .tooManyCalls
             case .busy: .unavailable

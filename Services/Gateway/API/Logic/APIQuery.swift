@@ -39,6 +39,15 @@ struct APIQuery {
         return text
     }
 
+    /// A text of so many bytes, of any characters; nil where it is missing.
+    func value(_ name: String, bytes: ClosedRange<Int>) throws(APIProblem) -> String? {
+        guard let text = values.first(where: { $0.name == name })?.value else { return nil }
+        guard bytes.contains(text.utf8.count) else {
+            throw APIProblem.invalid(name, "\(bytes.lowerBound)...\(bytes.upperBound) bytes")
+        }
+        return text
+    }
+
     /// One of several words; the first where it is missing.
     func word(_ name: String, of words: [String]) throws(APIProblem) -> String {
         guard let text = values.first(where: { $0.name == name })?.value else { return words[0] }

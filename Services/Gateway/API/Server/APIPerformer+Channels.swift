@@ -1,5 +1,6 @@
 internal import BusProtocol
 internal import GatewayAPILogic
+internal import MessageStore
 internal import SignalingProtocol
 internal import SignalingWire
 
@@ -43,8 +44,11 @@ extension APIPerformer {
     private func readHistory(of channel: ChannelKey, _ page: HistoryPage) async throws -> Outcome {
         var page = page
         let shard = shards.next()
-        while true {
-            let part = try await shard.readLog(channel, after: page.position)
+        while !page.range.isEmpty {
+            let part =
+                page.range.isDescending
+                ? try await shard.messages.readLogBack(channel, before: page.position.id, above: page.range.above)
+                : try await shard.readLog(channel, after: page.position)
             if !page.take(part) { break }
         }
         return Outcome(Self.history(page), work: page.work)

@@ -1,5 +1,8 @@
 internal import BusProtocol
+internal import ClusterBus
+internal import ClusterState
 internal import GatewayAPILogic
+internal import RedisClient
 internal import ServiceKit
 internal import SignalingProtocol
 internal import SignalingTokens
@@ -10,6 +13,7 @@ extension APIPerformer {
     func perform(_ act: APIAct.Users, _ write: BegunWrite?) async throws -> Outcome {
         switch act {
         case .get(let user): try await get(user)
+        case .presence(let users): try await presence(of: users)
         case .disconnect(let user): try await disconnect(user, write)
         case .mintToken(let user, let seconds): try await mintToken(for: user, seconds: seconds)
         case .revokeTokens(let user, let range): try await revokeTokens(range, of: user, write)
@@ -20,8 +24,39 @@ extension APIPerformer {
     }
 
     private func get(_ user: UserKey) async throws -> Outcome {
-        let status = try await shards.next().ask(QueryUserStatus(user: user))
-        return Outcome(Self.account(user.account), JSONMember("online", status.online))
+        let presence = try await read([user], over: shards.next())[0]
+        return Outcome(.object([Self.account(user.account)] + presence.details))
+    }
+
+    private func presence(of users: [UserKey]) async throws -> Outcome {
+        let shard = shards.next()
+        var found: [JSONValue] = []
+        found.reserveCapacity(users.count)
+        for start in stride(from: 0, to: users.count, by: Self.usersOfPipeline) {
+            let part = Array(users[start..<min(start + Self.usersOfPipeline, users.count)])
+            for (user, presence) in zip(part, try await read(part, over: shard)) {
+                found.append(.object([Self.account(user.account)] + presence.summary))
+            }
+        }
+        return Outcome(JSONMember("users", .array(found)))
+    }
+
+    /// Users that are read in one pipeline: clients' messages over the same connection wait for no more.
+    private static let usersOfPipeline = 250
+
+    /// Reads users' sessions from Redis.
+    private func read(_ users: [UserKey], over shard: APIShard) async throws(SignalingError) -> [UserPresence] {
+        let fields = UserPresence.fields.map { RedisArgument.string($0) }
+        let answers = try await shard.redis.answers(
+            to: users.map { RedisCommand("HMGET", key: UserKeys($0).session, arguments: fields) })
+        var found: [UserPresence] = []
+        for answer in answers {
+            guard let values = answer.array, let presence = UserPresence(values.map(\.string)) else {
+                throw .unreadableAnswer
+            }
+            found.append(presence)
+        }
+        return found
     }
 
     private func disconnect(_ user: UserKey, _ write: BegunWrite?) async throws -> Outcome {

@@ -16,7 +16,7 @@ package struct APIShard: Sendable {
     /// The shard's id, by which messages are told from those of other gateways.
     private let gateway: GatewayID
     private let sender: CommandSender
-    private let messages: MessageStore
+    let messages: MessageStore
     private let mailboxes: NIOLoopBound<MailboxBatch>
     let redis: RedisClient
     /// How long a message to a user may wait, whatever the request says.

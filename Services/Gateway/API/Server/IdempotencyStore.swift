@@ -35,7 +35,10 @@ struct IdempotencyStore: Sendable {
             guard words.count == 3 else { return .fresh(write) }
             guard let answer = words[2].bytes else { break }
             return .partly(write, answer: answer)
-        case "running": throw APIProblem(.conflict, "a request with this idempotency key is in progress")
+        case "running":
+            var problem = APIProblem(.requestInProgress, "a request with this idempotency key is in progress")
+            problem.retryAfter = 1
+            throw problem
         case "other":
             throw APIProblem(
                 .keyReused, "the idempotency key was used for another request", field: "Idempotency-Key")

@@ -1,5 +1,5 @@
 -- Mailboxes: their keys and bounds, and adding entries. ClusterLibraries.swift joins the library's files in this order:
--- mailbox, mailbox_reading, messages, channel_log.
+-- mailbox, mailbox_reading, mailbox_server, messages, channel_log.
 --
 -- The message_to_user, messages_to_users and mailbox_* functions take users' tags as keys, and work on
 --   :session  hash of heliograph_presence; read: sid, openver
@@ -13,7 +13,7 @@
 --             deleted among entries that still wait), trimmed (version up to which :mbox was last trimmed), purged (ms,
 --             when a full mailbox was last searched for expired entries), swept (version that the search reached); and of
 --             heliograph_presence: sid ('' without a session), gateway ('' while detached). See keep_box and release_box
---             of the prelude for its expiry.
+--             of the prelude for its expiry. held (of heliograph_presence): see was_delivered.
 --   :done:ID  expires after DONE_MS: the packed result of command ID; for messages_to_users only an empty marker
 
 -- Bytes counted per entry in addition to its line, so that many short messages also count towards the bound in bytes.

@@ -12,7 +12,9 @@
 --             without a session), gateway ('' while detached), ban ("UNTIL TOKENS VERSION": when a ban ends, ms, 0 for one that
 --             was lifted; until when login tokens end that were revoked, s; the version of both in PostgreSQL). Senders read from it where the user is. See keep_box and release_box of
 --             the prelude for its expiry: a ban may go with it, because then the user's number goes too, and a login reads both
---             from PostgreSQL.
+--             from PostgreSQL. held ("VER PVER"): the mailbox's version when a detached session lost its connection, and the
+--             number of the change that noted it. With another pver, the version is not known: a process of an earlier
+--             release has made the last change.
 --   :attrs    hash: cached attributes; exists only while :attrver does
 --   :attrver  string: PostgreSQL's version of the cached attributes; without it nothing is cached
 --   :attrs:ID hash, expires after a minute: attributes that are being staged for :attrs
@@ -31,8 +33,17 @@ end
 
 -- Records the user's session and its gateway, '' for none. `now` and `us` are the clock. Returns the number of the change.
 local function change_presence(tag, sid, gateway, now, us)
-    local change = next_change(us, redis.call('HGET', tag .. ':box', 'pver'))
-    redis.call('HSET', tag .. ':box', 'pver', change, 'sid', sid, 'gateway', gateway)
+    local box = tag .. ':box'
+    local last, ver, known, holder, held = unpack(redis.call('HMGET', box, 'pver', 'ver', 'sid', 'gateway', 'held'))
+    local change = next_change(us, last)
+    if sid ~= '' and gateway == '' then
+        -- Again for a session that was detached already, the connection was lost before.
+        local given = known == sid and holder == '' and last and string.match(held or '', '^(%d+) ' .. last .. '$')
+        redis.call('HSET', box, 'pver', change, 'sid', sid, 'gateway', gateway, 'held',
+            (given or ver or '0') .. ' ' .. change)
+    else
+        redis.call('HSET', box, 'pver', change, 'sid', sid, 'gateway', gateway)
+    end
     if sid == '' then
         release_box(tag, now)
     else

@@ -16,7 +16,7 @@ extension APIOperation {
             act: APIArguments.setUserAttribute),
         APIOperation(
             "deleteUserAttribute", "DELETE /v1/apps/{app}/users/{account}/attributes/{name}", .key(.admin),
-            act: APIArguments.deleteUserAttribute),
+            .query(["expected"]), act: APIArguments.deleteUserAttribute),
         APIOperation(
             "listChannelAttributes", "GET /v1/apps/{app}/channels/{channel}/attributes", .key(.read),
             act: APIArguments.listChannelAttributes),
@@ -28,7 +28,7 @@ extension APIOperation {
             act: APIArguments.setChannelAttribute),
         APIOperation(
             "deleteChannelAttribute", "DELETE /v1/apps/{app}/channels/{channel}/attributes/{name}", .key(.admin),
-            act: APIArguments.deleteChannelAttribute),
+            .query(["expected"]), act: APIArguments.deleteChannelAttribute),
     ]
 }
 
@@ -64,7 +64,7 @@ extension APIArguments {
     fileprivate func deleteUserAttribute() throws(APIProblem) -> APIAct {
         .attributes(
             .changeOfUser(
-                ChangeUserAttribute(user: try user(), name: try name(), value: nil, expectation: .any)))
+                ChangeUserAttribute(user: try user(), name: try name(), value: nil, expectation: try expectation())))
     }
 
     fileprivate func listChannelAttributes() throws(APIProblem) -> APIAct {
@@ -89,7 +89,12 @@ extension APIArguments {
             .changeOfChannel(
                 ChangeChannelAttribute(
                     channel: try ordinaryChannel(), account: try APINames.account(Self.serverAccount),
-                    name: try name(), value: nil, expectation: .any)))
+                    name: try name(), value: nil, expectation: try expectation())))
+    }
+
+    /// What an attribute that is deleted must be.
+    private func expectation() throws(APIProblem) -> AttributeExpectation {
+        try query.value("expected", bytes: 0...Limits.attributeValueBytes).map { .value($0) } ?? .any
     }
 
     /// The new value, and what the attribute must be.

@@ -6,6 +6,9 @@ extension APIOperation {
     static let users: [APIOperation] = [
         APIOperation("getUser", "GET /v1/apps/{app}/users/{account}", .key(.read), act: APIArguments.getUser),
         APIOperation(
+            "queryPresence", "POST /v1/apps/{app}/presence", .key(.read), .body(upTo: largestBody, changes: false),
+            act: APIArguments.queryPresence),
+        APIOperation(
             "disconnectUser", "POST /v1/apps/{app}/users/{account}/disconnect", .key(.admin),
             act: APIArguments.disconnectUser),
         APIOperation(
@@ -25,6 +28,8 @@ extension APIOperation {
 extension APIAct {
     package enum Users: Equatable, Sendable {
         case get(UserKey)
+        /// The presence of each of these users.
+        case presence([UserKey])
         case disconnect(UserKey)
         /// A login token for so many seconds.
         case mintToken(UserKey, seconds: Int)
@@ -34,6 +39,11 @@ extension APIAct {
         case liftBan(UserKey)
     }
 
+    /// Users whose presence one request asks for, at most.
+    package static let presenceBound = 1000
+    /// Users whose presence counts as much as a request of the key's rate: it is read from Redis directly, by a command
+    /// of a pipeline.
+    package static let presenceOfRequest = 10
     /// The range of a token's life in seconds: up to a year.
     package static let tokenSeconds = 1...31_536_000
     /// Bytes of a login token.
@@ -75,6 +85,16 @@ package enum BanEnd: Equatable, Sendable {
 
 extension APIArguments {
     fileprivate func getUser() throws(APIProblem) -> APIAct { .users(.get(try user())) }
+
+    fileprivate func queryPresence() throws(APIProblem) -> APIAct {
+        let app = try app()
+        var users: [UserKey] = []
+        for (index, value) in try fields("users").list("users", count: 1...APIAct.presenceBound).enumerated() {
+            users.append(UserKey(app: app, account: try APIFields.account(value, at: "users[\(index)]")))
+        }
+        return .users(.presence(users))
+    }
+
     fileprivate func disconnectUser() throws(APIProblem) -> APIAct { .users(.disconnect(try user())) }
 
     fileprivate func mintToken() throws(APIProblem) -> APIAct {
