@@ -63,11 +63,12 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reported {
             try await Database.with { pool in
-                guard let record = try await AppStore(pool: pool).find(app) else { throw AppCommand.unknown(app) }
-                let limits = record.limits
-                try await ControlRedis.withConnection(libraries: [.messages]) { connection in
-                    if let user { try await send(to: user, limits, connection) }
-                    if let channel { try await send(to: channel, limits, connection) }
+                guard let settings = try await AppStore(pool: pool).settings(of: app) else {
+                    throw AppCommand.unknown(app)
+                }
+                try await ControlRedis.withConnection(libraries: [.messages, .streams]) { connection in
+                    if let user { try await send(to: user, settings, connection) }
+                    if let channel { try await send(to: channel, settings, connection) }
                 }
             }
         }
@@ -76,7 +77,7 @@ struct SendCommand: AsyncParsableCommand {
     /// No process has this id: it is only compared with the one that holds a session.
     private static let gateway = GatewayID("heliographctl")
 
-    private func send(to account: Account, _ limits: AppLimits, _ connection: RedisClient) async throws {
+    private func send(to account: Account, _ settings: AppSettings, _ connection: RedisClient) async throws {
         let seconds = ttl ?? Limits.messageTimeToLive
         var instant = InstantMessage(
             to: UserKey(app: app, account: account), from: UserKeys(UserKey(app: app, account: from)), in: .server,
@@ -84,7 +85,8 @@ struct SendCommand: AsyncParsableCommand {
                 from: from, to: account, ttl: seconds, time: WallClock.seconds, content: message),
             seconds: seconds)
         instant.command = CommandID("send-\(SecureRandom.hex(bytes: 12))")
-        instant.bounds = MailboxBounds(limits)
+        instant.bounds = MailboxBounds(settings.limits)
+        instant.told = settings.messageEvents.map { ToldMessage(message, from: from, as: $0) }
         let result = await withCheckedContinuation { sent in
             connection.eventLoop.execute { [instant] in
                 MailboxBatch(connection: connection, gateway: Self.gateway).send(instant) { sent.resume(returning: $0) }
@@ -98,21 +100,26 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
-    private func send(to channel: ChannelName, _ limits: AppLimits, _ connection: RedisClient) async throws {
+    private func send(to channel: ChannelName, _ settings: AppSettings, _ connection: RedisClient) async throws {
         var published = ChannelMessage(
             channel: ChannelKey(app: app, name: channel), account: from, uid: 0, body: message)
         published.fence = SessionFence(session: .server, gateway: Self.gateway)
         published.force = true
-        published.limitPerSecond = limits.channelMessagesPerSecond
+        published.limitPerSecond = settings.limits.channelMessagesPerSecond
+        published.told = settings.messageEvents
         published.command = CommandID("send-\(SecureRandom.hex(bytes: 12))")
-        do throws(SignalingError) {
-            let sent = try await MessageStore(connection: connection).sendToChannel(published)
+        let result: Result<ChannelMessageSent, SignalingError> = await withCheckedContinuation { done in
+            connection.eventLoop.execute { [published] in
+                MessageStore(connection: connection).sendToChannel(published) { done.resume(returning: $0) }
+            }
+        }
+        switch result {
+        case .success(let sent):
             output.show(
                 Sent(
                     name: "id", number: sent.id,
                     line: sent.id == 0 ? "nobody is in \(channel): nobody got it" : "sent to \(channel) as \(sent.id)"))
-        } catch {
-            throw Self.failure(error)
+        case .failure(let error): throw Self.failure(error)
         }
     }
 

@@ -16,6 +16,8 @@ struct WebhookCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Sets an app's webhook and prints its secret. Services follow within a second.")
 
+        private static let kindNames = WebhookKind.allCases.map(\.rawValue).joined(separator: ", ")
+
         @Argument(help: "The app.")
         var app: AppID
 
@@ -23,8 +25,12 @@ struct WebhookCommand: AsyncParsableCommand {
 
         @Option(
             parsing: .upToNextOption,
-            help: "Which events: \(WebhookKind.allCases.map(\.rawValue).joined(separator: ", ")); by default all.")
+            help: "Which events: \(Self.kindNames); by default all but message."
+        )
         var kinds: [WebhookKind] = []
+
+        @Flag(help: "Events of the kind message have the texts of the messages.")
+        var messageText = false
 
         @Option(help: "Events in one request at most: 1...1000.")
         var batch = 100
@@ -33,6 +39,9 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func validate() throws {
             guard Webhook.batches.contains(batch) else { throw ValidationError("--batch must be 1...1000") }
+            guard !messageText || kinds.contains(.message) else {
+                throw ValidationError("--message-text needs message among --kinds")
+            }
         }
 
         func run() async throws {
@@ -44,6 +53,7 @@ struct WebhookCommand: AsyncParsableCommand {
                         app: app, url: url, secret: given ?? former ?? SecureRandom.hex(bytes: 32))
                     if !kinds.isEmpty { webhook.kinds = Swift.Set(kinds) }
                     webhook.batch = batch
+                    webhook.messageText = messageText
                     webhook.allowed = receiver.allowed
                     guard try await WebhookStore(pool: pool).set(webhook) else { throw AppCommand.unknown(app) }
                     output.show(try await WebhookRecord.existing(app, in: pool).output(withSecret: true))

@@ -21,7 +21,8 @@ struct WebhookOutput: PrintableRecord {
         let webhook = record.webhook
         var members = [
             JSONMember("app", webhook.app.rawValue), JSONMember("url", webhook.url.text),
-            JSONMember("kinds", .array(kinds.map { .string($0) })), JSONMember("batch", webhook.batch),
+            JSONMember("kinds", .array(kinds.map { .string($0) })), JSONMember("messageText", webhook.messageText),
+            JSONMember("batch", webhook.batch),
             JSONMember("allowPrivate", webhook.allowed.contains(.privateOnes)),
             JSONMember("allowLoopback", webhook.allowed.contains(.loopback)),
             JSONMember("waiting", record.events),
@@ -40,7 +41,9 @@ struct WebhookOutput: PrintableRecord {
     var line: String {
         let webhook = record.webhook
         let fields = [
-            webhook.app.rawValue, webhook.url.text, kinds.joined(separator: ","), "up to \(webhook.batch) events",
+            webhook.app.rawValue, webhook.url.text,
+            kinds.joined(separator: ",") + (webhook.messageText ? " with texts" : ""),
+            "up to \(webhook.batch) events",
             webhook.allowed.line, "\(record.events) waiting",
             record.oldest.map { "the oldest for \($0) s" }, "\(record.dead) dead",
             record.failingSince.map { "failing since \(Output.time(milliseconds: $0))" }, record.lastError,

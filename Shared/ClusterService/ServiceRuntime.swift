@@ -74,7 +74,7 @@ package enum ServiceRuntime {
         if let mirror = parts.mirror {
             services.append(
                 MirrorConsumer(
-                    service: name, instance: resources.instance, connection: resources.redis, logger: resources.logger,
+                    .changes(name), instance: resources.instance, connection: resources.redis, logger: resources.logger,
                     handler: mirror))
         }
         for round in parts.rounds {

@@ -1,3 +1,4 @@
+package import BusProtocol
 package import SignalingProtocol
 
 /// A message to a channel.
@@ -21,6 +22,8 @@ package struct ChannelMessage: Equatable, Sendable {
     /// Identifies repetitions of one send within a minute, which have no further effect; default nil, for a
     /// message that is never sent twice.
     package var command: CommandID?
+    /// How webhooks tell of the message; default nil: they do not.
+    package var told: MessageEvents?
 
     package init(channel: ChannelKey, account: Account, uid: UInt32, body: String) {
         self.channel = channel
@@ -40,5 +43,18 @@ package struct ChannelMessageSent: Equatable, Sendable {
     package init(sequence: Int64, id: Int64) {
         self.sequence = sequence
         self.id = id
+    }
+}
+
+extension ChannelMessage {
+    /// What webhooks tell of the message; nil when they do not, or when nobody was in the channel.
+    func row(_ sent: ChannelMessageSent) -> MessageMirrorRow? {
+        guard let told, sent.id != 0 else { return nil }
+        // A channel's ids are the microseconds in which its messages were sent, or slightly later ones.
+        return MessageMirrorRow(
+            WebhookMessage(
+                from: account, to: .channel(channel.name), number: sent.id, size: body.utf8.count,
+                text: told.withText ? body : nil),
+            in: channel.app, sent: sent.id)
     }
 }

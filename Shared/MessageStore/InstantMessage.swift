@@ -1,3 +1,4 @@
+package import BusProtocol
 package import ClusterState
 package import SignalingProtocol
 
@@ -20,6 +21,8 @@ package struct InstantMessage: Sendable {
     package var command: CommandID?
     /// The size limits of the receiver's mailbox.
     package var bounds = MailboxBounds()
+    /// What webhooks tell of the message; default nil, for nothing.
+    package var told: ToldMessage?
 
     package init(
         to: UserKey, from sender: UserKeys, in session: SessionID, line: String, seconds: Int
@@ -30,4 +33,34 @@ package struct InstantMessage: Sendable {
         self.line = line
         self.seconds = seconds
     }
+}
+
+/// What webhooks tell of a message to a user, besides its receiver and what becomes of it.
+package struct ToldMessage: Sendable {
+    let sender: Account
+    let size: Int
+    let text: String?
+
+    /// - Parameter events: how the app's webhook tells of messages.
+    package init(_ text: String, from sender: Account, as events: MessageEvents) {
+        self.sender = sender
+        size = text.utf8.count
+        self.text = events.withText ? text : nil
+    }
+
+    func row(to user: UserKey, _ sent: InstantMessageSent) -> MessageMirrorRow {
+        MessageMirrorRow(
+            WebhookMessage(
+                from: sender, to: .user(user.account, isOnline: sent.isOnline), number: sent.version, size: size,
+                text: text),
+            in: user.app, sent: sent.microseconds)
+    }
+}
+
+/// What became of a message to a user of which webhooks are told.
+struct InstantMessageSent {
+    let version: Int64
+    let isOnline: Bool
+    /// When it was sent; 0 for the repetition of one that was sent before webhooks were told of messages.
+    let microseconds: Int64
 }

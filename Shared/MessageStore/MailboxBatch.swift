@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import ClusterBus
 internal import ClusterState
 internal import NIOCore
@@ -33,10 +34,19 @@ package final class MailboxBatch {
         var keys = RedisArguments()
         var arguments = RedisArguments()
         var completions: [(Result<Int64, SignalingError>) -> Void] = []
+        /// What webhooks are told of the messages: of all, or, when this is empty, of none.
+        var told: [Told] = []
+    }
+
+    /// A message of which webhooks are told.
+    private struct Told {
+        let receiver: UserKey
+        let message: ToldMessage
     }
 
     private let connection: RedisClient
     private let gateway: GatewayID
+    private let mirror: MessageMirror
     private var messages = Call()
     private var clears = Call()
     private var isFlushScheduled = false
@@ -46,6 +56,7 @@ package final class MailboxBatch {
     package init(connection: RedisClient, gateway: GatewayID) {
         self.connection = connection
         self.gateway = gateway
+        mirror = MessageMirror(connection: connection)
     }
 
     /// Adds a message to a user's mailbox and publishes it to the gateway that holds the user's session.
@@ -55,19 +66,21 @@ package final class MailboxBatch {
     /// `maxmemory`, (`unavailable`) when the message could not be sent to Redis and will not be, or (`timeout`) when
     /// Redis does not answer in time; and as described at ``SessionFence``. After a `timeout` Redis refuses a message
     /// without a command id. One with an id may still be stored: its sender repeats it, and a refusal would put it
-    /// behind those that were sent after it.
+    /// behind those that were sent after it. A message of which webhooks are told completes when they are certain to
+    /// be; with `timeout` when that is not known in time.
     package func send(
         _ message: InstantMessage, _ completion: @escaping (Result<Int64, SignalingError>) -> Void
     ) {
         scheduleFlush()
         let isRepeatable = message.command != nil
         // Messages with a command id and messages without one go in separate calls, in the
-        // order in which they were sent.
+        // order in which they were sent; and so do those of which webhooks are told.
         let tag = KeySpace.tag(message.to)
         let slot = slot(of: tag)
-        if messages.isRepeatable != isRepeatable || messages.slot != slot, !messages.completions.isEmpty {
-            sendMessages()
-        }
+        let isOther =
+            messages.isRepeatable != isRepeatable || messages.slot != slot
+            || messages.told.isEmpty != (message.told == nil)
+        if isOther, !messages.completions.isEmpty { sendMessages() }
         messages.isRepeatable = isRepeatable
         messages.slot = slot
         messages.keys.append(tag)
@@ -79,6 +92,7 @@ package final class MailboxBatch {
         messages.arguments.append(message.bounds.entries)
         messages.arguments.append(message.bounds.bytes)
         messages.completions.append(completion)
+        if let told = message.told { messages.told.append(Told(receiver: message.to, message: told)) }
         messages.lineBytes += message.line.utf8.count
         if messages.completions.count == Self.bound || messages.lineBytes >= Self.byteBound { sendMessages() }
     }
@@ -128,7 +142,7 @@ package final class MailboxBatch {
     private func sendMessages() {
         let call = messages
         messages = Call()
-        send("messages_to_users", call, isMessages: true)
+        send(call.told.isEmpty ? "messages_to_users" : "messages_to_users_told", call, isMessages: true)
     }
 
     private func sendClears() {
@@ -151,21 +165,51 @@ package final class MailboxBatch {
         command.append(contentsOf: call.arguments)
         // Not durable: entries that a lost call brings back are acknowledged again by the client.
         command.isDurable = isMessages
+        guard call.told.isEmpty else { return sendTold(command, call, until) }
         connection.send(command, repeatedUntil: until) { reply in
-            for (completion, result) in zip(completions, Self.results(reply, count: completions.count)) {
+            for (completion, result) in zip(completions, Self.results(reply, count: completions.count, Self.result)) {
                 completion(result)
             }
         }
     }
 
-    private static func results(
-        _ reply: Result<RedisValue, RedisError>, count: Int
-    ) -> [Result<Int64, SignalingError>] {
+    /// Sends messages, and puts those that were accepted where webhooks are told of them before it completes.
+    private func sendTold(_ command: RedisCommand, _ call: Call, _ until: NIODeadline?) {
+        let end = Self.repeatedUntil
+        connection.send(command, repeatedUntil: until) { [mirror] reply in
+            let results = Self.results(reply, count: call.completions.count, Self.sent)
+            let rows = zip(call.told, results).compactMap { told, result -> MessageMirrorRow? in
+                guard case .success(let sent) = result, sent.microseconds > 0 else { return nil }
+                return told.message.row(to: told.receiver, sent)
+            }
+            mirror.append(rows, slot: call.slot, until: end) { error in
+                for (completion, result) in zip(call.completions, results) {
+                    if let error, case .success = result {
+                        completion(.failure(error))
+                    } else {
+                        completion(result.map(\.version))
+                    }
+                }
+            }
+        }
+    }
+
+    private static func results<Sent>(
+        _ reply: Result<RedisValue, RedisError>, count: Int, _ result: (RedisValue) -> Result<Sent, SignalingError>
+    ) -> [Result<Sent, SignalingError>] {
         switch reply {
         case .failure(let error): Array(repeating: .failure(error.ofMessage), count: count)
         case .success(.array(let values)) where values.count == count: values.map(result)
         case .success: Array(repeating: .failure(.unreadableAnswer), count: count)
         }
+    }
+
+    private static func sent(_ value: RedisValue) -> Result<InstantMessageSent, SignalingError> {
+        if case .error(let error) = value { return .failure(error.signaling) }
+        guard let parts = value.array, parts.count == 3, let version = parts[0].int, let microseconds = parts[2].int
+        else { return .failure(.unreadableAnswer) }
+        return .success(
+            InstantMessageSent(version: version, isOnline: parts[1].int == 1, microseconds: microseconds))
     }
 
     private static func result(_ value: RedisValue) -> Result<Int64, SignalingError> {

@@ -14,11 +14,13 @@ package import SignalingProtocol
 /// gateways' most frequent operations also exist in a form that batches them, ``MailboxBatch``.
 package struct MessageStore: Sendable {
     let connection: RedisClient
+    private let mirror: MessageMirror
 
     package init(connection: RedisClient) {
         // Declares everything that readers of events count.
         _ = EventMetrics.shared
         self.connection = connection
+        mirror = MessageMirror(connection: connection)
     }
 
     // MARK: - Sending
@@ -30,20 +32,27 @@ package struct MessageStore: Sendable {
     }
 
     /// Publishes a message to a channel's members; on the loop only. Fails with ``SignalingCode/messageOther``
-    /// (`not_member`, or `rate_limited` over the channel's limit), and as described at ``SessionFence``.
+    /// (`not_member`, or `rate_limited` over the channel's limit), and as described at ``SessionFence``. A message of
+    /// which webhooks are told completes when they are certain to be; with `timeout` when that is not known in time.
     package func sendToChannel(
         _ message: ChannelMessage, _ completion: @escaping (Result<ChannelMessageSent, SignalingError>) -> Void
     ) {
         // A message with a command id is sent again if the connection breaks before the reply.
         let until = message.command.map { _ in MailboxBatch.repeatedUntil }
+        let slot = KeySpace.slot(of: .channel(message.channel))
         var command = Self.command(message)
-        command.append(
-            connection.deadline(isRepeatable: until != nil, inSlot: KeySpace.slot(of: .channel(message.channel))))
-        connection.send(command, repeatedUntil: until) { reply in
-            completion(
-                reply.mapError(\.ofMessage).flatMap { value in
-                    Self.sent(value).map { .success($0) } ?? .failure(.unreadableAnswer)
-                })
+        command.append(connection.deadline(isRepeatable: until != nil, inSlot: slot))
+        let end = message.told.map { _ in MailboxBatch.repeatedUntil }
+        connection.send(command, repeatedUntil: until) { [mirror] reply in
+            let result = reply.mapError(\.ofMessage).flatMap { value in
+                Self.sent(value).map { .success($0) } ?? .failure(.unreadableAnswer)
+            }
+            guard let end, case .success(let sent) = result, let row = message.row(sent) else {
+                return completion(result)
+            }
+            mirror.append([row], slot: slot, until: end) { error in
+                if let error { completion(.failure(error)) } else { completion(result) }
+            }
         }
     }
 

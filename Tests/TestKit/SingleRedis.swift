@@ -19,7 +19,7 @@ extension KeySpace {
     package static func due(_ service: ServiceName) -> String { due(service, in: .whole) }
 
     /// Stream: what a service copies into PostgreSQL, on a single Redis.
-    package static func mirror(_ service: ServiceName) -> String { mirror(service, in: .whole) }
+    package static func mirror(_ service: ServiceName) -> String { mirror(.changes(service), in: .whole) }
 }
 
 extension DueTimers {

@@ -86,15 +86,24 @@ extension RedisInspection {
         var oldest: [PartitionState.Work: Int64] = [:]
         for partition in partitions { oldest.merge(partition.entries?.ages ?? [:], uniquingKeysWith: max) }
         let late = oldest.filter { $0.value > Self.patience }
-        return late.sorted { $0.key.service.rawValue < $1.key.service.rawValue }.map { work, age in
-            let service = work.service.rawValue
-            return .wrong(
-                work.isMirror
-                    ? "\(service)'s copies in PostgreSQL are \(age / 1000) s behind: see whether a \(service) process "
-                        + "runs and its log says `could not copy changes`, and whether somebody locks its tables "
-                        + "(pg_locks)"
-                    : "commands to \(service) have waited for \(age / 1000) s: start a \(service) process, or restart "
-                        + "the one that hangs (its log and /readyz tell)")
+        return late.sorted { $0.key.name < $1.key.name }.map { work, age in
+            let (service, seconds) = (work.service.rawValue, age / 1000)
+            let text =
+                switch work {
+                case .commands:
+                    "commands to \(service) have waited for \(seconds) s: start a \(service) process, or restart the "
+                        + "one that hangs (its log and /readyz tell)"
+                case .mirror(.changes):
+                    "\(service)'s copies in PostgreSQL are \(seconds) s behind: " + Self.seeTheCopier(service)
+                case .mirror(.messages):
+                    "messages have waited for \(seconds) s to become events of webhooks: " + Self.seeTheCopier(service)
+                }
+            return .wrong(text)
         }
+    }
+
+    private static func seeTheCopier(_ service: String) -> String {
+        "see whether \(service) runs and its log says `could not copy changes`, and whether somebody locks its "
+            + "tables (pg_locks)"
     }
 }

@@ -1,4 +1,4 @@
-internal import ClusterState
+package import ClusterState
 package import RedisClient
 package import SignalingProtocol
 
@@ -126,10 +126,27 @@ package struct PartitionState: Sendable, Equatable {
     }
 
     /// What a service has to deal with.
-    package struct Work: Sendable, Hashable {
-        package let service: ServiceName
-        /// Whether it is to be copied into PostgreSQL; otherwise they are commands.
-        package let isMirror: Bool
+    package enum Work: Sendable, Hashable {
+        /// Commands to it.
+        case commands(ServiceName)
+        /// What it copies into PostgreSQL.
+        case mirror(Mirror)
+
+        /// The service.
+        var service: ServiceName {
+            switch self {
+            case .commands(let service): service
+            case .mirror(let mirror): mirror.copier
+            }
+        }
+
+        /// By which findings are sorted.
+        var name: String {
+            switch self {
+            case .commands(let service): service.rawValue
+            case .mirror(let mirror): mirror.name
+            }
+        }
     }
 
     /// The lengths of its keys, of all services together where nothing else is said.

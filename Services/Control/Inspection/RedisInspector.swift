@@ -209,7 +209,7 @@ package struct RedisInspector: Sendable {
             entries[keyPath: key.kind.total] += length
             if length > ReshardBounds.entries { entries.big[key.key] = length }
         }
-        await readAges(of: keys.filter { $0.kind.isWorkedOff }, in: partition, into: &entries)
+        await readAges(of: keys.filter { $0.work != nil }, in: partition, into: &entries)
         return entries
     }
 
@@ -224,7 +224,7 @@ package struct RedisInspector: Sendable {
             guard case .success(let reply) = result, let id = reply.array?.first?.array?.first?.string,
                 let time = id.split(separator: "-").first.flatMap({ Int64($0) })
             else { continue }
-            let work = PartitionState.Work(service: stream.service, isMirror: stream.kind == .mirror)
+            guard let work = stream.work else { continue }
             entries.ages[work] = max(entries.ages[work] ?? 0, now.milliseconds - time)
         }
     }
@@ -233,12 +233,14 @@ package struct RedisInspector: Sendable {
 /// A key of a partition.
 private struct BusKey {
     enum Kind {
-        case commands, setAside, mirror, timers
+        case commands(ServiceName), mirror(Mirror), setAside, timers
 
-        /// Whether its entries are removed as soon as an instance has dealt with them.
-        var isWorkedOff: Bool { self == .commands || self == .mirror }
-
-        var question: String { self == .timers ? "ZCARD" : "XLEN" }
+        var question: String {
+            switch self {
+            case .commands, .mirror, .setAside: "XLEN"
+            case .timers: "ZCARD"
+            }
+        }
 
         var total: any WritableKeyPath<PartitionState.Entries, Int64> & Sendable {
             switch self {
@@ -250,19 +252,28 @@ private struct BusKey {
         }
     }
 
-    let service: ServiceName
     let key: String
     let kind: Kind
 
-    static func all(in partition: BusPartition) -> [BusKey] {
-        ServiceName.allCases.flatMap { service in
-            [
-                BusKey(service: service, key: KeySpace.commands(service, in: partition), kind: .commands),
-                BusKey(service: service, key: KeySpace.posts(service, in: partition), kind: .commands),
-                BusKey(service: service, key: KeySpace.setAside(service, in: partition), kind: .setAside),
-                BusKey(service: service, key: KeySpace.mirror(service, in: partition), kind: .mirror),
-                BusKey(service: service, key: KeySpace.due(service, in: partition), kind: .timers),
-            ]
+    /// What its entries are, where they are removed as soon as an instance has dealt with them; nil elsewhere.
+    var work: PartitionState.Work? {
+        switch kind {
+        case .commands(let service): .commands(service)
+        case .mirror(let mirror): .mirror(mirror)
+        case .setAside, .timers: nil
         }
+    }
+
+    static func all(in partition: BusPartition) -> [BusKey] {
+        let mirrors = Mirror.all.map { BusKey(key: KeySpace.mirror($0, in: partition), kind: .mirror($0)) }
+        return mirrors
+            + ServiceName.allCases.flatMap { service in
+                [
+                    BusKey(key: KeySpace.commands(service, in: partition), kind: .commands(service)),
+                    BusKey(key: KeySpace.posts(service, in: partition), kind: .commands(service)),
+                    BusKey(key: KeySpace.setAside(service, in: partition), kind: .setAside),
+                    BusKey(key: KeySpace.due(service, in: partition), kind: .timers),
+                ]
+            }
     }
 }

@@ -58,6 +58,9 @@ package struct InvitationService: ServiceDeclaration {
             CallLogPruning(store: store, days: configuration.callsKeptDays, logger: logger),
             CallReconciliation(driver, store: store, redis: redis, pause: configuration.reconciliation), ends,
             WebhookWatch(store: WebhookStore(pool: resources.pool), logger: logger),
+            MirrorConsumer(
+                .messages, instance: resources.instance, connection: redis, logger: logger,
+                handler: { entries in try await MessageEventStream.copy(entries, to: webhooks, logger) }),
         ]
         return parts
     }

@@ -6,8 +6,8 @@ internal import WebhooksLogic
 
 /// Looks how far the services have copied what happened into PostgreSQL.
 struct MirrorReader: Sendable {
-    /// The services whose mirrors contain events.
-    private static let services = [ServiceName.presence, .channelState, .invitation]
+    /// The mirrors that contain events.
+    private static let mirrors = [Mirror.changes(.presence), .changes(.channelState), .changes(.invitation), .messages]
 
     let redis: RedisClient
 
@@ -19,17 +19,17 @@ struct MirrorReader: Sendable {
         for partition in partitions {
             // First the time: what is added afterwards is later.
             commands.append(RedisCommand("TIME").inSlot(partition.slot))
-            for service in Self.services {
+            for mirror in Self.mirrors {
                 commands.append(
-                    RedisCommand("XRANGE", key: KeySpace.mirror(service, in: partition), "-", "+", "COUNT", 1))
+                    RedisCommand("XRANGE", key: KeySpace.mirror(mirror, in: partition), "-", "+", "COUNT", 1))
             }
         }
         var replies = try await redis.answers(to: commands)[...]
         var horizon = Int64.max
         for _ in partitions {
             guard let time = replies.popFirst()?.time else { throw .unreadableAnswer }
-            let first = replies.prefix(Self.services.count).map { $0.array?.first?.array?.first?.string }
-            replies = replies.dropFirst(Self.services.count)
+            let first = replies.prefix(Self.mirrors.count).map { $0.array?.first?.array?.first?.string }
+            replies = replies.dropFirst(Self.mirrors.count)
             horizon = min(
                 horizon, MirrorProgress.horizon(now: time.milliseconds, first: first, settling: settling))
         }

@@ -27,20 +27,25 @@ package struct AppSettings: Equatable, Sendable, FieldRecord {
     package var limits: AppLimits
     /// The app's server that is asked before some things happen; nil for none.
     package var hook: BeforeHook?
+    /// How the app's webhook tells of messages; nil when it does not.
+    package var messageEvents: MessageEvents?
 
     package init(
-        certificate: String, tokenRequired: Bool, limits: AppLimits = AppLimits(), hook: BeforeHook? = nil
+        certificate: String, tokenRequired: Bool, limits: AppLimits = AppLimits(), hook: BeforeHook? = nil,
+        messageEvents: MessageEvents? = nil
     ) {
         self.certificate = certificate
         self.tokenRequired = tokenRequired
         self.limits = limits
         self.hook = hook
+        self.messageEvents = messageEvents
     }
 
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(
             certificate: try fields.field("certificate", \.certificate),
             tokenRequired: try fields.field("required", \.tokenRequired),
-            limits: try fields.fields(of: \.limits), hook: try fields.optionalFields(of: \.hook, with: "hook"))
+            limits: try fields.fields(of: \.limits), hook: try fields.optionalFields(of: \.hook, with: "hook"),
+            messageEvents: try fields.optionalFields(of: \.messageEvents, with: "messageText"))
     }
 }

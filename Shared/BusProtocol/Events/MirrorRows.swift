@@ -156,6 +156,52 @@ package enum ChannelMirrorRow: Equatable, Sendable, FieldCodable {
     }
 }
 
+/// A message that webhooks tell, which no copy records.
+package struct MessageMirrorRow: Equatable, Sendable, FieldRecord {
+    /// The app.
+    package var app: AppID
+    /// When it was sent, in microseconds of Redis' clock.
+    package var sent: Int64
+    /// The message.
+    package var message: WebhookMessage
+
+    package init(_ message: WebhookMessage, in app: AppID, sent: Int64) {
+        self.app = app
+        self.sent = sent
+        self.message = message
+    }
+
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        let (app, sent) = (try fields.field("app", \.app), try fields.field("sent", \.sent))
+        let sender = try fields.field("from", \.message.sender)
+        let receiver: WebhookMessage.Receiver =
+            if let account = try fields.optional("to", \.account) {
+                .user(account, isOnline: try fields.own("online", \.isOnline))
+            } else {
+                .channel(try fields.own("channel", \.channel))
+            }
+        let message = WebhookMessage(
+            from: sender, to: receiver, number: try fields.field("number", \.message.number),
+            size: try fields.field("size", \.message.size), text: try fields.optional("text", \.message.text))
+        self.init(message, in: app, sent: sent)
+    }
+
+    private var account: Account? {
+        if case .user(let account, _) = message.receiver { account } else { nil }
+    }
+
+    private var isOnline: Bool? {
+        if case .user(_, let isOnline) = message.receiver { isOnline } else { nil }
+    }
+
+    private var channel: ChannelName? {
+        if case .channel(let channel) = message.receiver { channel } else { nil }
+    }
+
+    /// What webhooks tell.
+    package var webhookEvent: WebhookEvent { WebhookEvent(.message, in: app, at: sent, .message(message)) }
+}
+
 extension PresenceMirrorRow {
     /// What webhooks tell; nil for nothing.
     package var webhookEvent: WebhookEvent? {

@@ -17,6 +17,11 @@ package enum WebhookKind: String, Sendable, CaseIterable, FieldValue {
     case channelDestroyed = "channel_destroyed"
     /// A call has begun, rings, was accepted or has ended.
     case call
+    /// A user or an app's server has sent a message.
+    case message
+
+    /// The kinds that a webhook has unless others are named. Messages are not among them: they are many, and private.
+    package static let standard = Set(allCases).subtracting([.message])
 }
 
 /// An event of an app, as a webhook tells it.
@@ -31,6 +36,8 @@ package struct WebhookEvent: Equatable, Sendable {
         case channel(ChannelName)
         /// A call.
         case call(WebhookCall)
+        /// A message.
+        case message(WebhookMessage)
     }
 
     /// What has happened.
@@ -60,6 +67,7 @@ package struct WebhookEvent: Equatable, Sendable {
         case .member(let account, _, let channel, _): "\(account)\n\(channel)"
         case .channel(let channel): channel.rawValue
         case .call(let call): "\(call.id)\n\(call.state.rawValue)"
+        case .message(let message): message.name
         }
     }
 
@@ -93,6 +101,8 @@ extension WebhookEvent {
                 JSONMember("callee", call.callee), JSONMember("direction", call.direction),
             ]
             if let code = call.endCode { members.append(JSONMember("reason", code)) }
+        case .message(let message):
+            members += message.members
         }
         return JSONValue.object(members).compactText
     }

@@ -8,7 +8,7 @@ import ServiceLifecycle
 internal import ServiceMetrics
 package import SignalingProtocol
 
-/// The stream from which a service's changes are copied into PostgreSQL.
+/// The streams that are copied into PostgreSQL.
 package enum MirrorStream {
     /// The one field of an entry: a packed change.
     private static let field = "r"
@@ -19,14 +19,34 @@ package enum MirrorStream {
     package static func recording(
         _ change: some FieldCodable, for service: ServiceName, in partition: BusPartition
     ) -> RedisCommand {
-        var fields = FieldWriter()
-        change.write(to: &fields)
-        var command = RedisCommand.vitalAppend(to: KeySpace.mirror(service, in: partition)).inSlot(partition.slot)
+        let mirror = Mirror.changes(service)
+        var command = RedisCommand.vitalAppend(to: KeySpace.mirror(mirror, in: partition)).inSlot(partition.slot)
         let words: [RedisArgument] = [
-            "MAXLEN", "~", .int(partition.mirrorEntries), "*", .string(field), .bytes(fields.encoded),
+            "MAXLEN", "~", .int(mirror.entries(in: partition)), "*", .string(field), .bytes(encoded(change)),
         ]
         for word in words { command.append(word) }
         return command
+    }
+
+    /// The command that appends messages to ``Mirror/messages``, all or none. It too succeeds at `maxmemory`. Its reply
+    /// is the number of the oldest entries that had to go because the mirror had reached its bound. The connection must
+    /// keep ``RedisFunctionLibrary/streams`` loaded.
+    package static func recording(_ messages: [MessageMirrorRow], in partition: BusPartition) -> RedisCommand {
+        let rows = messages.map { encoded($0) }
+        let stream = KeySpace.mirror(.messages, in: partition)
+        var command = RedisCommand.function(
+            "mirror_append", keys: 1, bytes: rows.reduce(stream.utf8.count + 64) { $0 + $1.count + 16 })
+        command.append(stream)
+        command.append(.int(Mirror.messages.entries(in: partition)))
+        command.append(field)
+        for row in rows { command.append(.bytes(row)) }
+        return command.inSlot(partition.slot)
+    }
+
+    private static func encoded(_ change: some FieldCodable) -> [UInt8] {
+        var fields = FieldWriter()
+        change.write(to: &fields)
+        return fields.encoded
     }
 
     /// Reads an entry's change; without fields when the entry holds none.
@@ -38,9 +58,9 @@ package enum MirrorStream {
     }
 }
 
-/// Copies a service's changes into PostgreSQL: in batches, at least once, normally less than a second late.
+/// Copies a mirror into PostgreSQL: in batches, at least once, normally less than a second late.
 package struct MirrorConsumer: Service {
-    private let service: ServiceName
+    private let mirror: Mirror
     private let instance: String
     private let connection: RedisClient
     private let logger: Logger
@@ -51,20 +71,20 @@ package struct MirrorConsumer: Service {
 
     /// Creates a consumer.
     /// - Parameters:
-    ///   - instance: the process's name, unique among the service's instances.
+    ///   - instance: the process's name, unique among those that copy the mirror.
     ///   - connection: for acknowledgements and claims; a ``BlockingReader`` of its own reads.
     ///   - handler: copies at most 500 changes. When it throws, the same changes are passed to it again after a pause,
     ///     so it must itself skip a change that can never be copied.
     package init(
-        service: ServiceName, instance: String, connection: RedisClient, logger: Logger,
+        _ mirror: Mirror, instance: String, connection: RedisClient, logger: Logger,
         handler: @escaping @Sendable ([FieldReader]) async throws -> Void
     ) {
-        self.service = service
+        self.mirror = mirror
         self.instance = instance
         self.connection = connection
         self.logger = logger
         self.handler = handler
-        let labels: KeyValuePairs = ["service": service.rawValue]
+        let labels: KeyValuePairs = ["service": mirror.name]
         copied = Counter(
             "heliograph_mirror_changes_total", "Changes of a service that were copied into PostgreSQL.", labels: labels)
         failures = Counter(
@@ -93,7 +113,7 @@ package struct MirrorConsumer: Service {
     private func copy(_ partition: BusPartition) async {
         let reader = BlockingReader(connection, slot: partition.slot, logger: logger)
         let group = ConsumerGroup(
-            stream: KeySpace.mirror(service, in: partition), partition: partition, consumer: instance, reader: reader,
+            stream: KeySpace.mirror(mirror, in: partition), partition: partition, consumer: instance, reader: reader,
             connection: connection)
         var lastClaim: ContinuousClock.Instant?
         var cursor = "0-0"

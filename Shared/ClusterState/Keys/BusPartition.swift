@@ -18,10 +18,8 @@ package struct BusPartition: Hashable, Sendable {
         return BusPartition(number: 0, slot: KeySlot.of(tag), tag: tag)
     }
 
-    /// The approximate number of changes that wait for a service's mirror at most.
-    package var mirrorEntries: Int {
-        tag == nil ? ClusterBounds.mirrorEntries : ClusterBounds.partitionMirrorEntries
-    }
+    /// Whether it is the only partition, that of a single Redis.
+    var isWhole: Bool { tag == nil }
 
     /// The name of a key of which each partition has one.
     func named(_ name: String) -> String { tag.map { "\(name):\($0)" } ?? name }

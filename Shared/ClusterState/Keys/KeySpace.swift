@@ -199,9 +199,9 @@ package enum KeySpace {
         partition.named("channel-state:birth")
     }
 
-    /// Stream: changes that a service copies into PostgreSQL.
-    package static func mirror(_ service: ServiceName, in partition: BusPartition) -> String {
-        partition.named("mirror:\(service.rawValue)")
+    /// Stream: what is copied into PostgreSQL.
+    package static func mirror(_ mirror: Mirror, in partition: BusPartition) -> String {
+        partition.named("mirror:\(mirror.name)")
     }
 
     /// The slot of the keys of a subject.
@@ -229,9 +229,9 @@ package enum KeySpace {
         + ServiceName.allCases.flatMap { service in
             [
                 commands(service, in: .whole), posts(service, in: .whole), setAside(service, in: .whole),
-                due(service, in: .whole), mirror(service, in: .whole),
+                due(service, in: .whole),
             ]
-        }
+        } + Mirror.all.map { mirror($0, in: .whole) }
 
     private static func escape(_ text: String) -> String { PercentEscape.escape(text) }
 }

@@ -16,6 +16,11 @@ package enum ClusterBounds {
     package static let mirrorEntries = 1_000_000
     /// The same for each partition of a cluster: a larger stream would hold up both servers while its slot is moved.
     package static let partitionMirrorEntries = 100_000
+    /// The approximate number of messages that wait to become events of webhooks while nothing takes them. The oldest
+    /// ones beyond it get no event. Fewer than of changes, because a message may be there with its text.
+    package static let messageMirrorEntries = 100_000
+    /// The same for each partition of a cluster.
+    package static let partitionMessageMirrorEntries = 10_000
 }
 
 extension LuaConstant {

@@ -56,18 +56,23 @@ package struct AppStore: Sendable {
             ).first)
     }
 
-    /// What gateways need of an app, with its before-hook; nil when it does not exist.
+    /// What gateways need of an app, with its hook, and how its webhook tells of messages; nil when it does not exist.
     package func settings(of id: AppID) async throws(PostgresError) -> AppSettings? {
         let row = try await pool.query(
             """
-            SELECT \(Self.columns), \(BeforeHookStore.columns)
-            FROM apps LEFT JOIN before_hooks h ON h.app = apps.id WHERE id = $1
+            SELECT \(Self.columns), \(BeforeHookStore.columns),
+                coalesce('\(WebhookKind.message.rawValue)' = ANY (w.kinds), false) AS tells_messages,
+                coalesce(w.message_text, false) AS message_text
+            FROM apps LEFT JOIN before_hooks h ON h.app = apps.id LEFT JOIN webhooks w ON w.app = apps.id
+            WHERE id = $1
             """, [.text(id.rawValue)], within: pool.configuration.actTimeout
         ).first
         guard let row, let app = try Self.record(row) else { return nil }
         return AppSettings(
             certificate: app.certificate, tokenRequired: app.tokenRequired, limits: app.limits,
-            hook: try BeforeHook(row))
+            hook: try BeforeHook(row),
+            messageEvents: try row.bool("tells_messages")
+                ? MessageEvents(withText: try row.bool("message_text")) : nil)
     }
 
     /// The ids of all apps.

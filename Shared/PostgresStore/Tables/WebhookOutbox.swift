@@ -20,6 +20,24 @@ package actor WebhookOutbox {
     /// The pause between two log lines about an app.
     private static let silence = Duration.seconds(60)
 
+    /// What an app's webhook tells.
+    private struct Wish {
+        var kinds: Set<WebhookKind>
+        /// Whether with the texts of messages.
+        var messageText: Bool
+
+        /// The event as the webhook tells it; nil when it does not. A gateway learns a few seconds late that texts are
+        /// no longer wanted.
+        func told(_ event: WebhookEvent) -> WebhookEvent? {
+            guard kinds.contains(event.kind) else { return nil }
+            guard !messageText, case .message(var message) = event.subject else { return event }
+            message.text = nil
+            var told = event
+            told.subject = .message(message)
+            return told
+        }
+    }
+
     /// How many events of an app may still be queued.
     private struct Room {
         var events: Int
@@ -37,7 +55,7 @@ package actor WebhookOutbox {
     private let pool: PostgresPool
     private let bound: Int
     private let logger: Logger
-    private var wanted: [AppID: Set<WebhookKind>] = [:]
+    private var wanted: [AppID: Wish] = [:]
     private var readAt: ContinuousClock.Instant?
     private var rooms: [AppID: Room] = [:]
 
@@ -57,7 +75,7 @@ package actor WebhookOutbox {
     package func add(_ events: [WebhookEvent], now: ContinuousClock.Instant = .now) async throws(PostgresError) {
         if events.isEmpty { return }
         try await readWanted(now)
-        let queued = try await admitted(events.filter { wanted[$0.app]?.contains($0.kind) == true }, now)
+        let queued = try await admitted(events.compactMap { wanted[$0.app]?.told($0) }, now)
         if queued.isEmpty { return }
         try await pool.query(
             """
@@ -75,11 +93,13 @@ package actor WebhookOutbox {
 
     private func readWanted(_ now: ContinuousClock.Instant) async throws(PostgresError) {
         if let readAt, now - readAt < Self.freshness { return }
-        var read: [AppID: Set<WebhookKind>] = [:]
-        for row in try await pool.query("SELECT app, array_to_string(kinds, ' ') AS kinds FROM webhooks") {
+        var read: [AppID: Wish] = [:]
+        let rows = try await pool.query(
+            "SELECT app, array_to_string(kinds, ' ') AS kinds, message_text FROM webhooks")
+        for row in rows {
             guard let app = try? AppID(try row.string("app")) else { continue }
-            read[app] = Set(
-                try row.string("kinds").split(separator: " ").compactMap { WebhookKind(rawValue: String($0)) })
+            let kinds = try row.string("kinds").split(separator: " ").compactMap { WebhookKind(rawValue: String($0)) }
+            read[app] = Wish(kinds: Set(kinds), messageText: try row.bool("message_text"))
         }
         wanted = read
         rooms = rooms.filter { read[$0.key] != nil }

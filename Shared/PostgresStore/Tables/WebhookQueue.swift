@@ -76,7 +76,7 @@ package struct WebhookQueue: Sendable {
                         e.at <= $3 OR e.queued_at < now() - make_interval(secs => $4::bigint / 1000.0)))
                 ORDER BY next_attempt_at LIMIT $5 FOR UPDATE SKIP LOCKED)
             RETURNING app, url, secret, array_to_string(kinds, ' ') AS kinds, batch, allow_private, allow_loopback,
-                attempts
+                message_text, attempts
             """,
             [
                 .text(process), .int(lease.millisecondsRoundedUp), .int(horizon.microseconds),
@@ -120,7 +120,8 @@ package struct WebhookQueue: Sendable {
             UPDATE webhooks SET attempts = 0, failing_since = NULL, last_error = NULL, delivered_at = now(),
                 lease_until = now() + make_interval(secs => $4::bigint / 1000.0)
             WHERE app = $1 AND lease = $5
-            RETURNING app, url, secret, array_to_string(kinds, ' ') AS kinds, batch, allow_private, allow_loopback
+            RETURNING app, url, secret, array_to_string(kinds, ' ') AS kinds, batch, allow_private, allow_loopback,
+                message_text
             """,
             [
                 .text(app.rawValue), .ints(events.map(\.at)), .texts(events.map(\.id)),

@@ -20,13 +20,15 @@ package struct Webhook: Equatable, Sendable {
     package var batch = 100
     /// Which networks besides the Internet the URL may lead into; by default none.
     package var allowed: AllowedNetworks = []
+    /// Whether events about messages have their texts; default false.
+    package var messageText = false
 
-    /// Creates a webhook for events of all kinds.
+    /// Creates a webhook for events of the ``WebhookKind/standard`` kinds.
     package init(app: AppID, url: WebhookURL, secret: String) {
         self.app = app
         self.url = url
         self.secret = secret
-        kinds = Set(WebhookKind.allCases)
+        kinds = WebhookKind.standard
     }
 }
 
@@ -90,16 +92,17 @@ package struct WebhookStore: Sendable {
     package func set(_ webhook: Webhook) async throws(PostgresError) -> Bool {
         try await pool.query(
             """
-            INSERT INTO webhooks (app, url, secret, kinds, batch, allow_private, allow_loopback)
-            SELECT $1, $2, $3, $4::text[], $5::bigint::integer, $6, $7 WHERE EXISTS (SELECT FROM apps WHERE id = $1)
+            INSERT INTO webhooks (app, url, secret, kinds, batch, allow_private, allow_loopback, message_text)
+            SELECT $1, $2, $3, $4::text[], $5::bigint::integer, $6, $7, $8 WHERE EXISTS (SELECT FROM apps WHERE id = $1)
             ON CONFLICT (app) DO UPDATE SET url = EXCLUDED.url, secret = EXCLUDED.secret, kinds = EXCLUDED.kinds,
                 batch = EXCLUDED.batch, allow_private = EXCLUDED.allow_private, allow_loopback = EXCLUDED.allow_loopback,
-                next_attempt_at = now()
+                message_text = EXCLUDED.message_text, next_attempt_at = now()
             """,
             [
                 .text(webhook.app.rawValue), .text(webhook.url.text), .text(webhook.secret),
                 .texts(webhook.kinds.map(\.rawValue).sorted()), .int(Int64(webhook.batch)),
                 .bool(webhook.allowed.contains(.privateOnes)), .bool(webhook.allowed.contains(.loopback)),
+                .bool(webhook.messageText),
             ]
         ).affected == 1
     }
@@ -109,8 +112,8 @@ package struct WebhookStore: Sendable {
         var records: [WebhookRecord] = []
         let rows = try await pool.query(
             """
-            SELECT w.app, w.url, w.secret, array_to_string(w.kinds, ' ') AS kinds, w.batch, w.allow_private, w.allow_loopback,
-                b.events, extract(epoch FROM now() - b.oldest)::bigint AS oldest, b.dead, w.attempts,
+            SELECT w.app, w.url, w.secret, array_to_string(w.kinds, ' ') AS kinds, w.batch, w.allow_private,
+                w.allow_loopback, w.message_text, b.events, extract(epoch FROM now() - b.oldest)::bigint AS oldest, b.dead, w.attempts,
                 (extract(epoch FROM w.failing_since) * 1000)::bigint AS failing, w.last_error,
                 (extract(epoch FROM w.delivered_at) * 1000)::bigint AS delivered
             FROM webhooks w JOIN webhook_backlog b ON b.app = w.app WHERE $1::text IS NULL OR w.app = $1 ORDER BY w.app
@@ -225,6 +228,7 @@ extension Webhook {
         kinds = Set(try row.string("kinds").split(separator: " ").compactMap { WebhookKind(rawValue: String($0)) })
         batch = Int(try row.int64("batch"))
         allowed = try AllowedNetworks(row, private: "allow_private", loopback: "allow_loopback")
+        messageText = try row.bool("message_text")
     }
 }
 

@@ -532,7 +532,8 @@ def test_a_secret_may_be_in_a_file(hooks: Stack, tmp_path: Path, kind: str):
 @pytest.mark.parametrize("arguments", [
     ["ftp://a/"], ["http://user:password@a/"], ["http://a/#x"], ["http://" + "a" * 254 + "/"], ["http://a/" + "x" * 1992],
     ["http://a/", "--batch=0"], ["http://a/", "--batch=1001"], ["http://a/", "--secret=" + "x" * 15],
-    ["http://a/", "--secret=" + "x" * 129], ["http://a/", "--kinds", "message"],
+    ["http://a/", "--secret=" + "x" * 129], ["http://a/", "--kinds", "messages"],
+    ["http://a/", "--message-text"], ["http://a/", "--message-text", "--kinds", "online"],
 ], ids=lambda words: " ".join(words)[:30])
 def test_bounds_of_a_webhook(hooks: Stack, arguments: list[str]):
     app = hooks.create_app(unique("app"))

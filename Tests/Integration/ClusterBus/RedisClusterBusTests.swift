@@ -217,7 +217,7 @@ import Testing
             for result in await client.execute(commands) { _ = try result.get() }
             let seen = Recording<[Int]>()
             let mirror = MirrorConsumer(
-                service: .presence, instance: "one", connection: client, logger: RedisScene.logger
+                .changes(.presence), instance: "one", connection: client, logger: RedisScene.logger
             ) { rows in seen.add(try rows.map { try $0.int("count") }) }
             let running = Task { try await mirror.run() }
             try await waitUntil("all rows") {
@@ -230,7 +230,7 @@ import Testing
                 let own = rows.filter { $0 % partitions.count == partition.number }
                 #expect(own == own.sorted())
             }
-            try await Self.waitForEmpty(client, "XLEN") { KeySpace.mirror(.presence, in: $0) }
+            try await Self.waitForEmpty(client, "XLEN") { KeySpace.mirror(.changes(.presence), in: $0) }
             running.cancel()
             try await running.value
         }

@@ -16,7 +16,7 @@ import Testing
             }
             for result in await scene.connection.execute(commands) { _ = try result.get() }
             let mirror = MirrorConsumer(
-                service: .presence, instance: "one", connection: scene.connection, logger: RedisScene.logger
+                .changes(.presence), instance: "one", connection: scene.connection, logger: RedisScene.logger
             ) { rows in
                 attempts.add(rows.count)
                 // PostgreSQL is unavailable for the first two attempts.

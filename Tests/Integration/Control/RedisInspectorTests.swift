@@ -37,7 +37,7 @@ import Testing
         try await RedisClusterScene.run { scene in
             // A mirror that is not worked off, a large channel, an open slot, and a setting.
             let partition = scene.cluster.bus.partitions[9]
-            let mirror = KeySpace.mirror(.presence, in: partition)
+            let mirror = KeySpace.mirror(.changes(.presence), in: partition)
             for start in stride(from: 0, through: 100_000, by: 5000) {
                 let results = await scene.cluster.execute(
                     (start..<start + 5000).map { _ in RedisCommand("XADD", key: mirror, "*", "a", "b") })

@@ -20,7 +20,7 @@ struct MessageStoreScene: Sendable {
     let gateway = GatewayID("gateway-1")
 
     static func run(appendOnly: Bool = false, _ body: (MessageStoreScene) async throws -> Void) async throws {
-        try await RedisScene.run(appendOnly: appendOnly, libraries: [.messages]) { redis in
+        try await RedisScene.run(appendOnly: appendOnly, libraries: [.messages, .streams]) { redis in
             let app = try AppID("a:{}%")
             let scene =
                 MessageStoreScene(
@@ -152,6 +152,8 @@ struct MessageStoreScene: Sendable {
         var bound = 100
         var bytes = Limits.mailboxBytes
         var command: CommandID?
+        /// How webhooks tell of it; nil: they do not.
+        var told: MessageEvents?
     }
 
     /// Sends messages in one turn of the event loop, so that they go into one batch.
@@ -164,6 +166,8 @@ struct MessageStoreScene: Sendable {
                     line: message.line, seconds: 60)
                 sent.command = message.command
                 sent.bounds = MailboxBounds(entries: message.bound, bytes: message.bytes)
+                let from = message.from ?? sender
+                sent.told = message.told.map { ToldMessage(message.line, from: from.account, as: $0) }
                 batch.value.send(sent) { results.add((index, $0)) }
             }
         }

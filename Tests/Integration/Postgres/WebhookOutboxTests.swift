@@ -68,6 +68,45 @@ import Testing
         #expect(try await waiting(app) == Array(10..<25) + Array(28..<33))
     }
 
+    @Test func messagesAreQueuedAsTheWebhookSays() async throws {
+        let app = try await addApp("a")
+        let message = WebhookMessage(
+            from: try Account("anna"), to: .channel(try ChannelName("room")), number: 1, size: 5, text: "hello")
+        var webhook = Webhook(
+            app: app, url: try #require(WebhookURL("https://example.com/")), secret: "whsec-0123456789abcdef")
+        let start = ContinuousClock.now
+        // The kind is not among those that a webhook has without being asked; then without and with text.
+        let wishes: [(kinds: Set<WebhookKind>, withText: Bool)] = [
+            (WebhookKind.standard, true), ([.message], false), ([.message], true),
+        ]
+        for (second, (kinds, withText)) in wishes.enumerated() {
+            (webhook.kinds, webhook.messageText) = (kinds, withText)
+            #expect(try await WebhookStore(pool: pool).set(webhook))
+            let event = MessageMirrorRow(message, in: app, sent: Int64(second)).webhookEvent
+            try await outbox.add([event, event], now: start + .seconds(second))
+        }
+        let rows = try await pool.query("SELECT at, body FROM webhook_events WHERE app = 'a' ORDER BY at")
+        #expect(try rows.map { try $0.int64("at") } == [1, 2])
+        #expect(try rows.map { try $0.string("body").contains("hello") } == [false, true])
+    }
+
+    @Test func gatewaysLearnOfWebhooksThatTellOfMessages() async throws {
+        let app = try await addApp("a")
+        let apps = AppStore(pool: pool)
+        #expect(try await apps.settings(of: app)?.messageEvents == nil)
+        var webhook = Webhook(
+            app: app, url: try #require(WebhookURL("https://example.com/")), secret: "whsec-0123456789abcdef")
+        webhook.kinds = [.online, .message]
+        for withText in [false, true] {
+            webhook.messageText = withText
+            #expect(try await WebhookStore(pool: pool).set(webhook))
+            #expect(try await apps.settings(of: app)?.messageEvents == MessageEvents(withText: withText))
+            #expect(try await WebhookStore(pool: pool).list(app: app).first?.webhook == webhook)
+        }
+        #expect(try await WebhookStore(pool: pool).remove(app))
+        #expect(try await apps.settings(of: app)?.messageEvents == nil)
+    }
+
     @Test func whatOtherProcessesQueueCounts() async throws {
         let app = try await addApp("a")
         let start = ContinuousClock.now

@@ -18,9 +18,11 @@ import Testing
         #expect(KeySpace.commands(.presence, in: partition) == "cmd:presence")
         #expect(KeySpace.posts(.presence, in: partition) == "post:presence")
         #expect(KeySpace.due(.presence, in: partition) == "due:presence")
-        #expect(KeySpace.mirror(.presence, in: partition) == "mirror:presence")
+        #expect(KeySpace.mirror(.changes(.presence), in: partition) == "mirror:presence")
         #expect(KeySpace.setAside(.presence, in: partition) == "dead:presence")
-        #expect(partition.mirrorEntries == ClusterBounds.mirrorEntries)
+        #expect(Mirror.changes(.presence).entries(in: partition) == ClusterBounds.mirrorEntries)
+        #expect(KeySpace.mirror(.messages, in: partition) == "mirror:messages")
+        #expect(Mirror.messages.entries(in: partition) == ClusterBounds.messageMirrorEntries)
         #expect(KeySpace.topic(.gateway(GatewayID("g1")), in: partition) == "gateway:g1:events")
         #expect(bus.topics(of: GatewayID("g1")) == ["gateway:g1:events"])
         #expect(bus.topics(of: BridgeID("b1")) == ["bridge:b1:events"])
@@ -32,12 +34,13 @@ import Testing
         for (number, partition) in bus.partitions.enumerated() {
             #expect(partition.number == number)
             #expect(bus.partition(ofSlot: partition.slot) == partition)
-            #expect(partition.mirrorEntries == ClusterBounds.partitionMirrorEntries)
+            #expect(Mirror.changes(.presence).entries(in: partition) == ClusterBounds.partitionMirrorEntries)
+            #expect(Mirror.messages.entries(in: partition) == ClusterBounds.partitionMessageMirrorEntries)
             let gateway = AskerID.gateway(GatewayID("g1")), bridge = AskerID.bridge(BridgeID("b1"))
             let names = [
                 KeySpace.commands(.presence, in: partition), KeySpace.posts(.presence, in: partition),
                 KeySpace.setAside(.presence, in: partition), KeySpace.due(.presence, in: partition),
-                KeySpace.mirror(.presence, in: partition), KeySpace.topic(gateway, in: partition),
+                KeySpace.mirror(.changes(.presence), in: partition), KeySpace.topic(gateway, in: partition),
                 KeySpace.topic(bridge, in: partition),
             ]
             for name in names { #expect(KeySlot.of(name) == partition.slot) }

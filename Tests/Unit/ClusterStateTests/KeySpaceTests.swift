@@ -112,9 +112,9 @@ import Testing
         for partition in partitions {
             for service in ServiceName.allCases {
                 #expect(KeySpace.isOwn(KeySpace.commands(service, in: partition)))
-                #expect(KeySpace.isOwn(KeySpace.mirror(service, in: partition)))
                 #expect(KeySpace.isOwn(KeySpace.due(service, in: partition)))
             }
+            for mirror in Mirror.all { #expect(KeySpace.isOwn(KeySpace.mirror(mirror, in: partition))) }
             #expect(KeySpace.isOwn(KeySpace.dataKeptSince(in: partition)))
             #expect(KeySpace.isOwn(KeySpace.commands(MediaNodeID("m1"), in: partition)))
         }

@@ -1,3 +1,4 @@
+import ClusterState
 import SignalingProtocol
 import Testing
 
@@ -240,16 +241,23 @@ import Testing
         var inspection = try Self.single("")
         for (number, age) in [(0, Int64(10_000)), (1, 9000)] {
             var entries = PartitionState.Entries()
-            for isMirror in [false, true] { entries.ages[.init(service: .presence, isMirror: isMirror)] = age }
+            for work in [PartitionState.Work.commands(.presence), .mirror(.changes(.presence))] {
+                entries.ages[work] = age
+            }
             inspection.partitions.append(
                 PartitionState(
                     number: number, range: PartitionState.range(of: number, count: 2), keySlot: 0, entries: entries))
         }
         #expect(inspection.care == [])
-        inspection.partitions[0].entries?.ages[.init(service: .presence, isMirror: true)] = 10_001
+        inspection.partitions[0].entries?.ages[.mirror(.changes(.presence))] = 10_001
         #expect(inspection.care.map(\.text).first?.hasPrefix("presence's copies in PostgreSQL are 10 s behind") == true)
-        inspection.partitions[1].entries?.ages[.init(service: .invitation, isMirror: false)] = 61_000
+        inspection.partitions[1].entries?.ages[.commands(.invitation)] = 61_000
         #expect(inspection.care.count == 2)
         #expect(inspection.care[0].text.hasPrefix("commands to invitation have waited for 61 s: start a"))
+        inspection.partitions[1].entries?.ages[.mirror(.messages)] = 12_000
+        #expect(inspection.care.count == 3)
+        #expect(
+            inspection.care[1].text.hasPrefix(
+                "messages have waited for 12 s to become events of webhooks: see whether invitation runs"))
     }
 }

@@ -39,8 +39,9 @@ extension APIPerformer {
     private func send(_ messages: [OutgoingMessage], _ commands: [CommandID?]) async throws -> [MessageOutcome] {
         guard let app = messages.first?.app else { return [] }
         // The request's app was looked up when the request came.
-        let limits = try await directory.settings(of: app)?.limits ?? AppLimits()
-        let outcomes = await shards.next().send(messages, limits: limits) { commands[$0] }
+        let settings = try await directory.settings(of: app)
+        let terms = APIShard.MessageTerms(limits: settings?.limits ?? AppLimits(), events: settings?.messageEvents)
+        let outcomes = await shards.next().send(messages, terms) { commands[$0] }
         APIMetrics.shared.messages.increment(by: messages.count)
         return outcomes
     }

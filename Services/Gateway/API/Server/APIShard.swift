@@ -60,19 +60,26 @@ package struct APIShard: Sendable {
         return try result.get()
     }
 
+    /// What an app's settings say about its messages.
+    struct MessageTerms: Sendable {
+        let limits: AppLimits
+        /// How the app's webhook tells of them; nil when it does not.
+        let events: MessageEvents?
+    }
+
     /// Sends messages in their order.
     /// - Parameters:
-    ///   - limits: those of the messages' app.
+    ///   - terms: those of the messages' app.
     ///   - command: the ids by which repetitions of the messages are recognised; nil when they are not repeated.
     /// - Returns: the outcome of each.
     func send(
-        _ outgoing: [OutgoingMessage], limits: AppLimits, command: @escaping @Sendable (Int) -> CommandID?
+        _ outgoing: [OutgoingMessage], _ terms: MessageTerms, command: @escaping @Sendable (Int) -> CommandID?
     ) async -> [MessageOutcome] {
         await withCheckedContinuation { sent in
             redis.eventLoop.execute {
                 let outcomes = Outcomes(count: outgoing.count, sent)
                 for (index, message) in outgoing.enumerated() {
-                    send(message, limits, command(index)) { outcomes.set(index, $0) }
+                    send(message, terms, command(index)) { outcomes.set(index, $0) }
                 }
             }
         }
@@ -80,7 +87,7 @@ package struct APIShard: Sendable {
 
     /// Called on the loop.
     private func send(
-        _ message: OutgoingMessage, _ limits: AppLimits, _ command: CommandID?,
+        _ message: OutgoingMessage, _ terms: MessageTerms, _ command: CommandID?,
         _ completion: @escaping (MessageOutcome) -> Void
     ) {
         switch message.receiver {
@@ -93,14 +100,16 @@ package struct APIShard: Sendable {
                     from: message.sender, to: account, ttl: seconds, time: WallClock.seconds, content: message.text),
                 seconds: seconds)
             instant.command = command
-            instant.bounds = MailboxBounds(limits)
+            instant.bounds = MailboxBounds(terms.limits)
+            instant.told = terms.events.map { ToldMessage(message.text, from: message.sender, as: $0) }
             mailboxes.value.send(instant) { completion($0.map { .user(version: $0) }) }
         case .channel(let name):
             var published = ChannelMessage(
                 channel: ChannelKey(app: message.app, name: name), account: message.sender, uid: 0, body: message.text)
             published.fence = SessionFence(session: .server, gateway: gateway)
             published.force = true
-            published.limitPerSecond = limits.channelMessagesPerSecond
+            published.limitPerSecond = terms.limits.channelMessagesPerSecond
+            published.told = terms.events
             published.command = command
             // Messages take effect in their order, those to users and those to channels.
             mailboxes.value.flush()

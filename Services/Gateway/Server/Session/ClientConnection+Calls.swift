@@ -23,6 +23,9 @@ extension ClientConnection {
                 seconds: seconds)
             message.command = active.command(forMessage: call.messageID)
             message.bounds = MailboxBounds(entries: Int(bounds.mailboxEntries), bytes: Int(bounds.mailboxBytes))
+            message.told = shard.messageEvents(of: active.user.app).map { events in
+                ToldMessage(content, from: active.user.account, as: events)
+            }
             send(message, call, on: shard)
         case .toChannel(let name, let body, let force):
             var message = ChannelMessage(
@@ -31,6 +34,7 @@ extension ClientConnection {
             message.fence = fence(active)
             message.force = force
             message.limitPerSecond = Int(bounds.channelPerSecond)
+            message.told = shard.messageEvents(of: active.user.app)
             message.command = active.command(forMessage: call.messageID)
             send(message, call, on: shard)
         }

@@ -56,7 +56,7 @@ extension ClientConnection {
     private func askApp(_ app: AppID, on shard: isolated GatewayShard) {
         loginDeadline = .now + shard.environment.callTimeout
         shard.apps.find(app) { [self] settings in
-            if case .success(let settings) = settings { shard.adopt(settings.hook, of: app) }
+            if case .success(let settings) = settings { shard.adopt(settings, of: app) }
             let (session, secret) = shard.nameSession()
             handle(.session(.appAnswered(settings, session: session, secret: secret)), on: shard)
         }
@@ -124,7 +124,7 @@ extension ClientConnection {
     ) {
         switch settings {
         case .success(let settings):
-            shard.adopt(settings.hook, of: app)
+            shard.adopt(settings, of: app)
             handle(.session(.limits(settings.limits)), on: shard)
             handle(.session(.hooks(shard.hooks.points(of: app))), on: shard)
         case .failure:

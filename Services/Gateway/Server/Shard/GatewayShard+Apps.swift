@@ -3,12 +3,16 @@ internal import GatewayLogic
 internal import Logging
 internal import SignalingProtocol
 
-/// Handles the removal of apps, and changes of their hooks.
+/// Handles the removal of apps, and changes of their hooks and of what their webhooks tell.
 extension GatewayShard {
-    /// Takes an app's hook, as its settings have it, and tells the app's sessions of a change; those that are not
-    /// logged in yet learn of it when they are.
-    func adopt(_ hook: BeforeHook?, of app: AppID) {
-        guard hooks.adopt(hook, of: app) else { return }
+    /// How an app's webhook tells of messages; nil when it does not.
+    func messageEvents(of app: AppID) -> MessageEvents? { messageEvents.isEmpty ? nil : messageEvents[app] }
+
+    /// Takes from an app's settings what its webhook tells, and its hook; tells the app's sessions of a change of the
+    /// latter. Those that are not logged in yet learn of it when they are.
+    func adopt(_ settings: AppSettings, of app: AppID) {
+        messageEvents[app] = settings.messageEvents
+        guard hooks.adopt(settings.hook, of: app) else { return }
         let points = hooks.points(of: app)
         for connection in sessions.values where connection.session.user?.app == app {
             connection.handle(.session(.hooks(points)), on: self)
@@ -19,7 +23,10 @@ extension GatewayShard {
     func lookAfterApps() {
         let present = Set(sessions.values.compactMap { $0.session.held?.line.user.app })
         // Those that are logging in or being resumed will have the hook too.
-        hooks.forget(except: Set(connections.values.compactMap { $0.session.app }))
+        let connected = Set(connections.values.compactMap { $0.session.app })
+        hooks.forget(except: connected)
+        // A hook that is held lets sessions send while the app's settings cannot be read.
+        messageEvents = messageEvents.filter { app, _ in connected.contains(app) || hooks.heldPoints(of: app) != nil }
         for app in present {
             apps.renew(app) { [self] answer in
                 guard case .failure(let error) = answer, error.reason == .unknownApp else { return }

@@ -31,6 +31,9 @@ actor GatewayShard {
     let apps: AppDirectory
     /// Asks apps' servers.
     let hooks: HookDesk
+    /// How apps' webhooks tell of messages. Kept while an app has connections here, also when its settings cannot be
+    /// read any more: no message may be left out.
+    var messageEvents: [AppID: MessageEvents] = [:]
     let environment: ShardEnvironment
     /// Receives publications for this shard and its channels.
     private lazy var subscriber = makeSubscriber()
@@ -324,7 +327,7 @@ actor GatewayShard {
     /// Starts to connect to Redis.
     func start() {
         startRing()
-        apps.onRenewed = { [unowned self] app, settings in adopt(settings.hook, of: app) }
+        apps.onRenewed = { [unowned self] app, settings in adopt(settings, of: app) }
         redis.onConnected { [unowned self] slots in assumeIsolated { $0.redisConnected(slots) } }
         redis.start()
         subscriber.start()

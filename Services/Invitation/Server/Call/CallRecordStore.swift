@@ -91,7 +91,8 @@ struct CallRecordStore: Sendable {
         }
         let reply = try await redis.answer(
             to: .function(
-                "call_commit", keys: logsWithCommit ? [tag, KeySpace.mirror(.invitation, in: .whole)] : [tag],
+                "call_commit",
+                keys: logsWithCommit ? [tag, KeySpace.mirror(.changes(.invitation), in: .whole)] : [tag],
                 arguments: arguments
             ).durable)
         var parts = try FunctionReply(reply)

@@ -41,7 +41,7 @@ struct CallLogStream: Sendable {
     private func delay(in partition: BusPartition) async throws(SignalingError) -> Duration {
         let replies = try await redis.answers(to: [
             RedisCommand("TIME").inSlot(partition.slot),
-            RedisCommand("XRANGE", key: KeySpace.mirror(.invitation, in: partition), "-", "+", "COUNT", 1),
+            RedisCommand("XRANGE", key: KeySpace.mirror(.changes(.invitation), in: partition), "-", "+", "COUNT", 1),
         ])
         let time = replies[0].array ?? []
         guard let entry = replies[1].array?.first?.array?.first?.string,

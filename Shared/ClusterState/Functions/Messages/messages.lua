@@ -79,13 +79,20 @@ local function late_error(deadline, now)
     return nil
 end
 
+-- Returns what messages_to_users_told has returned for a command before, or zeros when the message was sent by messages_to_users.
+local function told_before(done)
+    local version, online, us = string.match(redis.call('GET', done) or '', '^(%d+) (%d) (%d+)$')
+    return {tonumber(version or 0), tonumber(online or 0), tonumber(us or 0)}
+end
+
 -- KEYS: the receiver's tag per message. ARGV: gateway, deadline (ms by this clock, 0 for none), then per message: the sender's tag (no key: it may lie in another
 -- slot), command ('' for none), the sender's sid ('' for an app's server), line, time to live (ms), maximum entries and bytes
 -- of the mailbox.
--- Returns per message its version, 0 for a duplicate, or an error.
-local function messages_to_users(keys, args)
+-- Returns per message its version, 0 for a duplicate, or an error. With `tells`, which is for apps whose webhooks tell of
+-- messages: {version, 1 when the user has a session, time (us, another one for each message)}, the same for a duplicate.
+local function send_to_users(keys, args, tells)
     spent = 0
-    local now = clock()
+    local now, us = clock()
     local late = late_error(args[2], now)
     local results, mails, senders = {}, {}, {}
     for i = 1, #keys do
@@ -104,7 +111,7 @@ local function messages_to_users(keys, args)
         elseif refuses_memory(tag, #args[first + 2] + ENTRY_BYTES, now) then
             results[i] = {err = MEMORY_FULL}
         elseif done and not redis.call('SET', done, '', 'PX', DONE_MS, 'NX') then
-            results[i] = 0
+            results[i] = tells and told_before(done) or 0
         else
             local succeeded, result = pcall(
                 add_entry, tag, mails, now, args[first + 2], args[first + 3], args[first + 4], args[first + 5], sender,
@@ -115,11 +122,26 @@ local function messages_to_users(keys, args)
             if done and result.err then
                 redis.call('DEL', done)
             end
-            results[i] = result.err and result or result[1]
+            if tells and not result.err then
+                result[3] = us + i - 1
+                if done then
+                    local told = number(result[1]) .. ' ' .. number(result[2]) .. ' ' .. number(result[3])
+                    redis.call('SET', done, told, 'PX', DONE_MS)
+                end
+            end
+            results[i] = (tells or result.err) and result or result[1]
         end
     end
     publish_mails(keys[1], mails)
     return results
+end
+
+local function messages_to_users(keys, args)
+    return send_to_users(keys, args, false)
+end
+
+local function messages_to_users_told(keys, args)
+    return send_to_users(keys, args, true)
 end
 
 -- Returns the error when an account may not send to a channel of which it must be a member, else nil. A service has the
@@ -212,6 +234,7 @@ end
 redis.register_function{function_name = 'messages_awake', callback = messages_awake, flags = {'no-writes'}}
 redis.register_function('message_to_user', message_to_user)
 redis.register_function('messages_to_users', messages_to_users)
+redis.register_function('messages_to_users_told', messages_to_users_told)
 redis.register_function('message_to_channel', message_to_channel)
 -- Services announce what has already happened, so the announcement must also succeed when Redis is full.
 redis.register_function{

@@ -82,6 +82,34 @@ import Testing
         #expect(try AppSettings(from: FieldReader(encoded: plain.encoded)) == without)
     }
 
+    @Test func whetherMessagesAreToldComesLast() throws {
+        let without = AppSettings(certificate: "c", tokenRequired: true)
+        for (events, added) in [
+            (MessageEvents(withText: false), "11:messageText1:0"), (MessageEvents(withText: true), "11:messageText1:1"),
+        ] {
+            var with = without
+            with.messageEvents = events
+            var (writer, plain) = (FieldWriter(), FieldWriter())
+            with.write(to: &writer)
+            without.write(to: &plain)
+            #expect(writer.encoded == plain.encoded + Array(added.utf8))
+            #expect(try AppSettings(from: FieldReader(encoded: writer.encoded)) == with)
+        }
+    }
+
+    @Test func rowsOfMessages() throws {
+        var message = WebhookMessage(
+            from: user.account, to: .user(try Account("bob"), isOnline: true), number: 5, size: 12, text: nil)
+        try expect(
+            MessageMirrorRow(message, in: user.app, sent: 9),
+            "3:app1:a4:sent1:94:from4:anna2:to3:bob6:online1:16:number1:54:size2:12")
+        message.receiver = .channel(channel)
+        message.text = "hello\n world"
+        try expect(
+            MessageMirrorRow(message, in: user.app, sent: 9),
+            "3:app1:a4:sent1:94:from4:anna7:channel3:tea6:number1:54:size2:124:text12:hello\n world")
+    }
+
     @Test func limitsThatAnOlderReleaseDoesNotWriteHaveTheirDefaults() throws {
         let older = try AppSettings(
             from: FieldReader(encoded: "11:certificate1:c8:required1:113:actsPerSecond1:7".utf8))

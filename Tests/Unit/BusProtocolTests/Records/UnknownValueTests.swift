@@ -34,6 +34,11 @@ import Testing
         #expect(row.cause == MirrorCause(.join, reason: .unknown))
     }
 
+    @Test func aWayToTellOfMessagesThatIsNotKnownIsNone() throws {
+        let settings: AppSettings = try read("11:certificate1:c8:required1:111:messageText4:half")
+        #expect(settings == AppSettings(certificate: "c", tokenRequired: true))
+    }
+
     @Test func aCodeThatIsNotKnownIsTheUnknownCode() throws {
         let closed: CloseSession = try read("3:app1:a7:account4:anna7:session3:s-16:reason5:98765")
         #expect(closed.reason == .unknown)

@@ -49,6 +49,44 @@ import Testing
         )
     }
 
+    private func message(to receiver: WebhookMessage.Receiver, number: Int64 = 8, text: String?) -> WebhookEvent {
+        let message = WebhookMessage(from: actor.user.account, to: receiver, number: number, size: 12, text: text)
+        return MessageMirrorRow(message, in: app, sent: 5_000_001).webhookEvent
+    }
+
+    @Test func textOfMessages() throws {
+        let bob = try Account("bob")
+        let toUser = message(to: .user(bob, isOnline: false), text: nil)
+        #expect(
+            toUser.json
+                == #"{"id":"\#(toUser.id)","kind":"message","at":5000,"account":"anna","to":"bob","online":false,"message":8,"size":12}"#
+        )
+        #expect(toUser.id.hasPrefix("message-5000001-"))
+        let toChannel = message(to: .channel(room.name), text: "a \"word\"\u{0}")
+        #expect(
+            toChannel.json
+                == #"{"id":"\#(toChannel.id)","kind":"message","at":5000,"account":"anna","channel":"the \"room\"","message":8,"size":12,"text":"a \"word\"\u0000"}"#
+        )
+    }
+
+    /// A gateway that repeats a message for a client that has come back may not know any more whether the receiver was
+    /// there, and one that has learnt of a new setting tells the text; it is the same event.
+    @Test func theIdOfAMessageIsThatOfTheMessage() throws {
+        let (bob, eve) = (try Account("bob"), try Account("eve"))
+        let id = message(to: .user(bob, isOnline: false), text: nil).id
+        #expect(id == message(to: .user(bob, isOnline: true), text: "the text").id)
+        let others = [
+            message(to: .user(bob, isOnline: false), number: 9, text: nil),
+            message(to: .user(eve, isOnline: false), text: nil),
+            message(to: .channel(try ChannelName("bob")), text: nil),
+        ]
+        #expect(Set(others.map(\.id) + [id]).count == 4)
+    }
+
+    @Test func messagesAreToldOnlyWhereTheyAreNamed() throws {
+        #expect(WebhookKind.standard == Set(WebhookKind.allCases.filter { $0 != .message }))
+    }
+
     @Test func onlyRowsWithACauseAreTold() throws {
         let row = PresenceMirrorRow(
             of: actor, version: 5, gateway: GatewayID("g"), device: "", since: RedisTime(milliseconds: 5))
