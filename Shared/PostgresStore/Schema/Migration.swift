@@ -62,6 +62,7 @@ struct Migration: Equatable, Sendable {
         Migration(29, "0029_operators_indexes", PackageResources._029_operators_indexes_sql),
         Migration(30, "0030_hook_options", PackageResources._030_hook_options_sql),
         Migration(31, "0031_stored_by_app", PackageResources._031_stored_by_app_sql),
+        Migration(34, "0034_audit_trail", PackageResources._034_audit_trail_sql),
     ]
 
     /// The names of the tables, views, sequences, functions and types that these files make. The partitions that
