@@ -1,7 +1,9 @@
 internal import ClusterState
+internal import Glibc
 internal import Logging
 internal import PostgresStore
 internal import ServiceKit
+internal import SignalingProtocol
 
 /// A command's connection to PostgreSQL.
 enum Database {
@@ -32,7 +34,20 @@ enum Database {
         var reader = EnvironmentReader.process()
         let url = StoreURL.postgres(reading: &reader)
         _ = try reader.finish()
-        return try PostgresConfiguration(url: url)
+        var configuration = try PostgresConfiguration(url: url)
+        configuration.cause = .control(user: systemUser)
+        return configuration
+    }
+
+    /// The user of the operating system who runs the command; the number, where it has no name.
+    private static var systemUser: String {
+        guard let entry = getpwuid(getuid()), let name = entry.pointee.pw_name else { return String(getuid()) }
+        return String(cString: name)
+    }
+
+    /// Notes an act in the audit trail that changes nothing in PostgreSQL.
+    static func note(_ act: AuditedAct, to user: UserKey) async throws {
+        try await with { pool in try await AuditStore(pool: pool).note(act, to: user) }
     }
 
     private static var logger: Logger { Logger(label: "heliographctl") { _ in SwiftLogNoOpLogHandler() } }

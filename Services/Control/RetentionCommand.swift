@@ -8,8 +8,8 @@ struct RetentionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retention", abstract: "Shows and sets for how long histories are kept.",
         discussion: """
-            The histories are `attributes` (what attributes of users and channels were, by day) and `calls` (the call log, by \
-            month). The invitation service removes what is past every ten minutes; `apply` does it at once.
+            The histories are `attributes` (what attributes of users and channels were, by day), `audit` (who did what to \
+            whom, by month) and `calls` (the call log, by month). The invitation service removes what is past every ten minutes; `apply` does it at once.
             """,
         subcommands: [Show.self, Set.self, Apply.self])
 
@@ -32,13 +32,13 @@ struct RetentionCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Sets how long a history is kept.", discussion: "Removes nothing by itself; see `apply`.")
 
-        @Argument(help: "attributes or calls.")
+        @Argument(help: "attributes, audit or calls.")
         var history: String
 
         @Argument(
             help: """
                 1d...36500d (days), 1w...5214w (weeks), 1y...100y (years); `off`: nothing is written (attributes only); \
-                `default`: attributes 30d, calls as HELIOGRAPH_CALLS_KEPT_DAYS of the invitation service says.
+                `default`: attributes 30d, audit 400d, calls as HELIOGRAPH_CALLS_KEPT_DAYS of the invitation service says.
                 """,
             transform: KeptTime.init)
         var time: KeptTime
@@ -47,13 +47,14 @@ struct RetentionCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await Failure.reported {
-                guard history != "calls" || time.days != 0 else {
-                    throw Failure.refused("calls are always written: give a time span, or `default`")
+                guard history == "attributes" || time.days != 0 else {
+                    let name = history == "calls" ? "calls are" : "\(history) is"
+                    throw Failure.refused("\(name) always written: give a time span, or `default`")
                 }
                 try await Database.with { pool in
                     let histories = Histories(pool: pool)
                     guard try await histories.keep(history, days: time.days) else {
-                        throw Failure.refused("there is no history \(history): there are attributes and calls")
+                        throw Failure.refused("there is no history \(history): there are attributes, audit and calls")
                     }
                     let changed = try await histories.list().filter { $0.name == history }.map { HistoryOutput($0) }
                     output.show(Listing(name: "histories", records: changed))

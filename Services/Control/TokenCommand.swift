@@ -29,7 +29,8 @@ struct TokenCommand: AsyncParsableCommand {
             var lines: [String] { [token] }
         }
 
-        static let configuration = CommandConfiguration(abstract: "Prints a login token for an account.")
+        static let configuration = CommandConfiguration(
+            abstract: "Prints a login token for an account; noted in the audit trail.")
 
         @OptionGroup var user: UserOptions
 
@@ -51,6 +52,7 @@ struct TokenCommand: AsyncParsableCommand {
                     guard let record = try await AppStore(pool: pool).find(user.app) else {
                         throw AppCommand.unknown(user.app)
                     }
+                    try await AuditStore(pool: pool).note(.mint(seconds: ttl), to: user.key)
                     let expiry = WallClock.seconds + ttl
                     let token = SignalingToken.make(
                         account: user.account.rawValue, app: user.app, certificate: record.certificate, expiry: expiry)

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import BusProtocol
 internal import ClusterBus
 internal import ClusterState
+internal import PostgresStore
 internal import RedisClient
 internal import SignalingProtocol
 
@@ -19,7 +20,7 @@ struct UserCommand: AsyncParsableCommand {
             discussion: """
                 The client is closed with 100 and does not come back by itself; it may log in again unless its token is \
                 refused by then. Redis is found by HELIOGRAPH_REDIS_URL (default \(ControlRedis.standardURL)); the order \
-                is carried out as soon as a presence service runs.
+                is carried out as soon as a presence service runs. It is noted in the audit trail before, in PostgreSQL.
                 """)
 
         @OptionGroup var user: UserOptions
@@ -44,6 +45,7 @@ struct UserCommand: AsyncParsableCommand {
             let command = DisconnectUser(user: user.key)
             let id = CommandID("disconnect-\(SecureRandom.hex(bytes: 12))")
             try await ControlRedis.withConnection(libraries: [.streams]) { connection in
+                try await Database.note(.disconnect, to: user.key)
                 _ = try await connection.execute(PostedCommand.command(on: connection.bus, for: command, id: id))
             }
             output.show(

@@ -30,6 +30,11 @@ QUERIES = {
         "users of a gateway": "SELECT * FROM online_users WHERE gateway = 'GATEWAY' ORDER BY app, account LIMIT 100",
         "how many, by app": "SELECT app, sum(sessions) FROM gateway_usage GROUP BY 1 ORDER BY 2 DESC",
     },
+    "audit_trail": {
+        "the latest of all": "SELECT * FROM audit_trail ORDER BY at DESC, id DESC LIMIT 100",
+        "the latest of an app": "SELECT * FROM audit_trail WHERE app = 'APP' ORDER BY at DESC, id DESC LIMIT 100",
+        "those of a day": "SELECT * FROM audit_trail WHERE at > now() - interval '1 day' ORDER BY at DESC, id DESC LIMIT 100",
+    },
     "channel_member_list": {
         "channels of a user": "SELECT * FROM channel_member_list WHERE app = 'APP' AND account = 'ACCOUNT'",
         "a page of a channel": "SELECT * FROM channel_member_list WHERE app = 'APP' AND channel = 'CHANNEL' ORDER BY account LIMIT 100",

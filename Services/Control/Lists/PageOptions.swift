@@ -32,10 +32,11 @@ struct PageOptions: ParsableArguments {
     }
 }
 
-/// What operators ask about an app: the lists of the server API, in its words and units, read from PostgreSQL at once.
+/// What operators ask about an app, or all: lists in the server API's words and units, read from PostgreSQL at once.
 struct AppRecords {
     let store: RecordListStore
-    let app: AppID
+    /// Nil: about all apps.
+    let app: AppID?
 
     /// A page of a list.
     /// - Parameters:
@@ -62,6 +63,7 @@ extension ListRecords.List {
         switch self {
         case .users, .online: "users"
         case .calls, .open: "calls"
+        case .audit: "entries"
         case .apps, .channels, .members, .bans, .usage: rawValue
         }
     }

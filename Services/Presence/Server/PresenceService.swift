@@ -99,7 +99,6 @@ package struct PresenceService: ServiceDeclaration {
         router.on(ResumeSession.self, sessions.resume)
         router.on(DetachSession.self, sessions.detach)
         router.on(CloseSession.self, sessions.close)
-        router.on(DisconnectUser.self, sessions.disconnect)
         router.on(QueryUserStatus.self, sessions.status)
         router.on(ReassertSessions.self, reassertion.reassert)
         router.on(ReassertDetachedSessions.self, detached.reassert)
@@ -119,8 +118,10 @@ package struct PresenceService: ServiceDeclaration {
         to router: inout CommandRouter, _ sessions: SessionHandler, _ resources: ServiceResources<PresenceTimer>
     ) {
         let bans = BanHandler(
-            store: BanStore(pool: resources.pool), functions: sessions.functions, sessions: sessions,
+            store: BanStore(pool: resources.pool), audit: AuditStore(pool: resources.pool),
+            functions: sessions.functions, sessions: sessions,
             logger: resources.logger)
+        router.on(DisconnectUser.self, bans.disconnect)
         router.on(BanUser.self, bans.ban)
         router.on(GetBan.self, bans.find)
         router.on(LiftBan.self, bans.lift)

@@ -112,20 +112,26 @@ package struct RevokeTokens: ServiceCommand {
     }
 }
 
-/// Asks which login tokens of a user were revoked.
+/// Asks which login tokens of a user were revoked; before a token is made, for which the audit trail gets an entry.
 package struct GetRevokedTokens: ServiceCommand {
     package static let service = ServiceName.presence
     package static let operation = "user.tokens.revoked"
     package static let level: Int64 = 2
     package typealias Reply = RevokedTokens
     package var user: UserKey
+    /// For how many seconds a token is to be made that is valid from now; nil when none is.
+    package var mintedSeconds: Int64?
 
     package var subject: Subject { .user(user) }
 
-    package init(user: UserKey) { self.user = user }
+    package init(user: UserKey, mintedSeconds: Int64? = nil) {
+        self.user = user
+        self.mintedSeconds = mintedSeconds
+    }
 
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
-        self.init(user: try fields.fields(of: \.user))
+        self.init(
+            user: try fields.fields(of: \.user), mintedSeconds: try fields.optional("minted", \.mintedSeconds))
     }
 }
 

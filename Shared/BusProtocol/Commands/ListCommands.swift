@@ -19,6 +19,8 @@ package struct ListRecords: ServiceCommand {
         case open
         /// Users who are banned.
         case bans
+        /// The audit trail, newest first; of one app or of all.
+        case audit
         /// One record: what the app has, and its logins of the last ``limit`` days.
         case usage
     }

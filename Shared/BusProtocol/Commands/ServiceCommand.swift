@@ -3,7 +3,7 @@ package import SignalingProtocol
 /// A request to a service, sent over its command stream; the reply is published to the sender's topic.
 ///
 /// Commands are delivered at least once. A service recognises a repeated one by its id, so that it takes effect once.
-/// The field names `op`, `id`, `from` and `until` belong to the envelope.
+/// The envelope's fields come before them, and may have the same names.
 package protocol ServiceCommand: Equatable, Sendable, FieldRecord {
     /// The service's reply.
     associatedtype Reply: Equatable, Sendable, FieldCodable

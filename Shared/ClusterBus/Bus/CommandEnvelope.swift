@@ -5,9 +5,9 @@ internal import SignalingProtocol
 
 /// The metadata of a command on a stream. The entry has one field, `c`, with these packed: `v` (the envelope's version;
 /// absent for 1), `op`, `id`, `from` or `bridge` (the gateway or the sip-bridge that wants a reply; neither when
-/// none is wanted), `until`, then the command's own fields. Those may have the same names, so `until` always ends
-/// the envelope. A newer release may add fields before `until` that older ones may ignore; if they must not ignore
-/// them, it increases the version.
+/// none is wanted), `key`, `request` and `trace` (the ``CommandCause``, where one is known), `until`, then the
+/// command's own fields. Those may have the same names, so `until` always ends the envelope. A newer release may add
+/// fields before `until` that older ones may ignore; if they must not ignore them, it increases the version.
 ///
 /// Packed into one field because Redis, the reader's parser and every deletion process an entry field by field.
 struct CommandEnvelope: Equatable {
@@ -27,6 +27,8 @@ struct CommandEnvelope: Equatable {
     let from: AskerID?
     /// After it the command must have no effect; nil (0 on the stream) for never.
     let deadline: RedisTime?
+    /// Which request the command is sent for.
+    var cause = CommandCause()
 
     /// The Redis command that appends the command to a stream.
     /// - Parameters:
@@ -57,6 +59,9 @@ struct CommandEnvelope: Equatable {
         case .bridge(let bridge): writer.put("bridge", bridge.rawValue)
         case nil: break
         }
+        for (name, value) in [("key", cause.key), ("request", cause.request), ("trace", cause.trace)] {
+            if let value { writer.put(name, value) }
+        }
         writer.put("until", deadline?.milliseconds ?? 0)
         writer.append(fields)
         return writer.encoded
@@ -86,6 +91,7 @@ struct ReceivedCommand {
     ) -> (value: CommandEnvelope, end: Int)? {
         var version = 1
         var operation: String?, id: String?, from: AskerID?
+        var cause = CommandCause()
         for index in fields.indices {
             let value = fields[index].value
             switch fields[index].name {
@@ -96,11 +102,14 @@ struct ReceivedCommand {
             case "id": id = text(value)
             case "from": from = .gateway(GatewayID(text(value)))
             case "bridge": from = .bridge(BridgeID(text(value)))
+            case "key": cause.key = text(value)
+            case "request": cause.request = text(value)
+            case "trace": cause.trace = text(value)
             case "until":
                 guard let operation, let id, let deadline = Int64(text(value)), deadline >= 0 else { return nil }
                 let envelope = CommandEnvelope(
                     version: version, operation: operation, id: CommandID(id), from: from,
-                    deadline: deadline == 0 ? nil : RedisTime(milliseconds: deadline))
+                    deadline: deadline == 0 ? nil : RedisTime(milliseconds: deadline), cause: cause)
                 return (envelope, index + 1)
             default: continue
             }

@@ -10,11 +10,16 @@ package struct CommandContext: Sendable, Equatable {
     package var deadline: RedisTime?
     /// The process that waits for the reply; nil when none does.
     package var asker: AskerID?
+    /// Which request the command was sent for.
+    package var cause: CommandCause
 
-    package init(id: CommandID, deadline: RedisTime? = nil, asker: AskerID? = nil) {
+    package init(
+        id: CommandID, deadline: RedisTime? = nil, asker: AskerID? = nil, cause: CommandCause = CommandCause()
+    ) {
         self.id = id
         self.deadline = deadline
         self.asker = asker
+        self.cause = cause
     }
 }
 

@@ -21,6 +21,7 @@ package final class CommandSender: Sendable {
         /// The slot of the stream.
         let slot: UInt16
         let fields: FieldWriter
+        let cause: CommandCause
         let isVital: Bool
         /// Whether the stream is that of one process, which is gone when its stream is.
         let isForOne: Bool
@@ -84,19 +85,21 @@ package final class CommandSender: Sendable {
     /// - Parameters:
     ///   - id: the command's id, by which a repetition is recognised; nil for a new one. While a command with it is
     ///     pending, another fails with the reason `busy`.
+    ///   - cause: which request it is sent for; default: none that is known.
     ///   - time: the time until the deadline; default 8 s.
     package func send<C: ServiceCommand>(
-        _ command: C, as id: CommandID? = nil, within time: Duration = .seconds(8),
+        _ command: C, as id: CommandID? = nil, for cause: CommandCause = CommandCause(),
+        within time: Duration = .seconds(8),
         _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
     ) {
-        send(command, as: id, by: .now() + TimeAmount(time), completion)
+        send(command, as: id, for: cause, by: .now() + TimeAmount(time), completion)
     }
 
     /// Sends a command as ``send(_:within:_:)`` does, with a deadline that may have
     /// passed already; it is not sent then.
     /// - Parameter deadline: when the requester gives up, counted from its request.
     package func send<C: ServiceCommand>(
-        _ command: C, as id: CommandID? = nil, by deadline: NIODeadline,
+        _ command: C, as id: CommandID? = nil, for cause: CommandCause = CommandCause(), by deadline: NIODeadline,
         _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
     ) {
         guard deadline > .now() else { return completion(.failure(.timeout())) }
@@ -117,7 +120,8 @@ package final class CommandSender: Sendable {
         let partition = C.goesToAnyPartition ? reachablePartition() : connection.bus.partition(of: command.subject)
         state.value.pending[id] = Pending(
             operation: C.operation, stream: Self.stream(of: command, in: partition), slot: partition.slot,
-            fields: command.fields, isVital: command.isVital, isForOne: command.node != nil, deadline: deadline
+            fields: command.fields, cause: cause, isVital: command.isVital, isForOne: command.node != nil,
+            deadline: deadline
         ) { outcome in
             completion(
                 outcome.flatMap { bytes in
@@ -207,7 +211,8 @@ package final class CommandSender: Sendable {
         self.state.value.pending[id]?.until = until
         let term = connection.term(ofSlot: entry.slot)?.number
         self.state.value.pending[id]?.isSending = true
-        let envelope = CommandEnvelope(operation: entry.operation, id: id, from: sender, deadline: until)
+        let envelope = CommandEnvelope(
+            operation: entry.operation, id: id, from: sender, deadline: until, cause: entry.cause)
         let command = envelope.adding(
             entry.fields, to: entry.stream, onlyIfThere: entry.isForOne, isVital: evenIfFull
         ).inSlot(entry.slot)

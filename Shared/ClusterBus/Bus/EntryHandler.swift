@@ -63,7 +63,7 @@ struct EntryHandler: Sendable {
         let start = ContinuousClock.now
         let connections = group.connection.connectionCount
         let context = CommandContext(
-            id: envelope.id, deadline: envelope.deadline, asker: envelope.from)
+            id: envelope.id, deadline: envelope.deadline, asker: envelope.from, cause: envelope.cause)
         let outcome = await router.handle(command, context)
         switch verdict(outcome.result, of: envelope, deliveries, connections: connections) {
         case .done: break

@@ -26,6 +26,8 @@ package struct PostgresConfiguration: Sendable {
     /// The longest pause between two probes of a PostgreSQL that does not answer; default 1 s. Queries fail at once
     /// meanwhile.
     package var longestBackOff: Duration = .seconds(1)
+    /// On whose behalf the connections change things, for the audit trail; default nil, for the database's user.
+    package var cause: AuditCause?
 
     /// Parses a URL; nothing is connected yet.
     /// - Throws: ``PostgresError`` with code `CONFIGURATION` when libpq cannot read it, or `target_session_attrs`

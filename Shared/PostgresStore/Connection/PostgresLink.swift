@@ -59,11 +59,15 @@ final class PostgresLink {
         _ configuration: PostgresConfiguration, until deadline: ContinuousClock.Instant
     ) throws(PostgresError) {
         let milliseconds = configuration.queryTimeout.millisecondsRoundedUp
+        // Quotes are doubled, and a backslash is one character, as standard_conforming_strings has it.
+        let cause = (configuration.cause?.text ?? "").split(separator: "'", omittingEmptySubsequences: false)
         let rows = try simple(
             """
             SET client_min_messages = warning;
             SET statement_timeout = \(milliseconds);
             SET lock_timeout = \(milliseconds);
+            SET standard_conforming_strings = on;
+            SET heliograph.cause = '\(cause.joined(separator: "''"))';
             SELECT pg_is_in_recovery() AS standby,
                 current_setting('default_transaction_read_only')::boolean AS read_only
             """, until: deadline)

@@ -32,16 +32,22 @@ package struct BanStore: Sendable {
     /// Bans a user until a time in Unix seconds; replaces an earlier ban.
     /// - Returns: nil when the app does not exist.
     /// - Throws: an error with ``PostgresError/isBoundOfApp`` when the app has as many bans and revocations as it may.
-    package func set(_ user: UserKey, until: Int64, reason: String) async throws(PostgresError) -> Entry? {
+    package func set(
+        _ user: UserKey, until: Int64, reason: String, by cause: AuditCause? = nil
+    ) async throws(PostgresError) -> Entry? {
         let rows = try await pool.query(
             """
+            WITH \(AuditCause.setting("$5"))
             INSERT INTO user_bans AS b (app, account, until, reason, version)
-            SELECT $1, $2, to_timestamp($3::bigint), $4, \(Self.now) WHERE EXISTS (SELECT FROM apps WHERE id = $1)
+            SELECT $1, $2, to_timestamp($3::bigint), $4, \(Self.now) FROM cause WHERE EXISTS (SELECT FROM apps WHERE id = $1)
             ON CONFLICT (app, account) DO UPDATE SET until = EXCLUDED.until, reason = EXCLUDED.reason,
                 created_at = now(), version = greatest(b.version + 1, EXCLUDED.version)
             RETURNING \(Self.columns)
             """,
-            [.text(user.app.rawValue), .text(user.account.rawValue), .int(until), .text(reason)],
+            [
+                .text(user.app.rawValue), .text(user.account.rawValue), .int(until), .text(reason),
+                .optional(cause?.text),
+            ],
             within: pool.configuration.changeTimeout)
         return try rows.first.flatMap { row throws(PostgresError) in try Self.entry(row) }
     }
@@ -58,29 +64,34 @@ package struct BanStore: Sendable {
     /// it. A user without a row gets one, because its lock orders this and a first ban that is being written meanwhile.
     /// - Returns: the row, with a version above those of all bans of the user before; also when the app does not exist,
     ///   or has as many bans as it may and none of the user: no first ban can be on its way then.
-    package func lift(_ user: UserKey) async throws(PostgresError) -> Entry {
+    package func lift(_ user: UserKey, by cause: AuditCause? = nil) async throws(PostgresError) -> Entry {
         do throws(PostgresError) {
-            return try await lift(user, isFull: false)
+            return try await lift(user, isFull: false, by: cause)
         } catch {
             guard error.isBoundOfApp else { throw error }
-            return try await lift(user, isFull: true)
+            return try await lift(user, isFull: true, by: cause)
         }
     }
 
     /// - Parameter isFull: whether a row that is not there cannot be added.
-    private func lift(_ user: UserKey, isFull: Bool) async throws(PostgresError) -> Entry {
+    private func lift(
+        _ user: UserKey, isFull: Bool, by cause: AuditCause?
+    ) async throws(PostgresError) -> Entry {
         let rows = try await pool.query(
             """
-            WITH lifted AS (
+            WITH \(AuditCause.setting("$4")), lifted AS (
                 INSERT INTO user_bans AS b (app, account, until, version)
-                SELECT $1, $2, now(), \(Self.now) WHERE EXISTS (SELECT FROM apps WHERE id = $1)
+                SELECT $1, $2, now(), \(Self.now) FROM cause WHERE EXISTS (SELECT FROM apps WHERE id = $1)
                     AND (NOT $3 OR EXISTS (SELECT FROM user_bans WHERE app = $1 AND account = $2))
                 ON CONFLICT (app, account) DO UPDATE SET until = least(b.until, now()),
                     version = greatest(b.version + 1, EXCLUDED.version)
                 RETURNING *)
             SELECT \(Self.columns) FROM lifted UNION ALL
             SELECT $1, $2, 0, '', 0, \(Self.now), 0, false WHERE NOT EXISTS (SELECT FROM lifted)
-            """, [.text(user.app.rawValue), .text(user.account.rawValue), .bool(isFull)],
+            """,
+            [
+                .text(user.app.rawValue), .text(user.account.rawValue), .bool(isFull), .optional(cause?.text),
+            ],
             within: pool.configuration.changeTimeout)
         guard let row = rows.first, let entry = try Self.entry(row) else {
             throw PostgresError(.shape, "no version was returned")
@@ -91,17 +102,20 @@ package struct BanStore: Sendable {
     /// Revokes a user's login tokens that end at a time in Unix seconds or earlier, and those that were revoked before.
     /// - Returns: nil when the app does not exist.
     /// - Throws: as ``set(_:until:reason:)``.
-    package func revokeTokens(of user: UserKey, until: Int64) async throws(PostgresError) -> Entry? {
+    package func revokeTokens(
+        of user: UserKey, until: Int64, by cause: AuditCause? = nil
+    ) async throws(PostgresError) -> Entry? {
         let rows = try await pool.query(
             """
+            WITH \(AuditCause.setting("$4"))
             INSERT INTO user_bans AS b (app, account, until, tokens_until, version)
-            SELECT $1, $2, to_timestamp(0), to_timestamp($3::bigint), \(Self.now)
+            SELECT $1, $2, to_timestamp(0), to_timestamp($3::bigint), \(Self.now) FROM cause
             WHERE EXISTS (SELECT FROM apps WHERE id = $1)
             ON CONFLICT (app, account) DO UPDATE SET tokens_until = greatest(b.tokens_until, EXCLUDED.tokens_until),
                 version = greatest(b.version + 1, EXCLUDED.version)
             RETURNING \(Self.columns)
             """,
-            [.text(user.app.rawValue), .text(user.account.rawValue), .int(until)],
+            [.text(user.app.rawValue), .text(user.account.rawValue), .int(until), .optional(cause?.text)],
             within: pool.configuration.changeTimeout)
         return try rows.first.flatMap { row throws(PostgresError) in try Self.entry(row) }
     }

@@ -1,8 +1,8 @@
 package import SignalingProtocol
 
-/// A table that is divided by time and kept for some days: the call log, or what attributes were.
+/// A table that is divided by time and kept for some days: the call log, the audit trail, or what attributes were.
 package struct History: Equatable, Sendable {
-    /// `attributes` or `calls`.
+    /// `attributes`, `audit` or `calls`.
     package var name: String
     /// `day` or `month`, of UTC.
     package var dividedBy: String
@@ -28,12 +28,12 @@ package struct HistoryPart: Equatable, Sendable {
 }
 
 /// The histories and how long they are kept: the table `retention`, the views `histories` and
-/// `history_parts` (migration 0022).
+/// `history_parts` (migrations 0022 and 0034).
 package struct Histories: Sendable {
-    /// The days of `attribute_history` that exist ahead of time.
+    /// How far ahead the tables of `attribute_history` and `audit_entries` exist.
     private static let daysAhead = 2
-    /// For how long attributes' history is kept unless somebody says otherwise.
-    private static let standardDays = ["attributes": 30]
+    /// For how long histories are kept unless somebody says otherwise.
+    private static let standardDays = ["attributes": 30, "audit": 400]
 
     private let pool: PostgresPool
 
@@ -59,7 +59,7 @@ package struct Histories: Sendable {
     /// Says for how long a history is kept from now on; nothing is removed yet.
     /// - Parameter days: 0 to write no more rows; nil for the default.
     /// - Returns: false when there is no such history.
-    /// - Throws: ``PostgresError``; SQLSTATE 23514 when calls are not to be written at all.
+    /// - Throws: ``PostgresError``; SQLSTATE 23514 when calls or the audit trail are not to be written at all.
     package func keep(_ history: String, days: Int?) async throws(PostgresError) -> Bool {
         let days = days ?? Self.standardDays[history]
         return try await pool.query(
@@ -93,18 +93,27 @@ package struct Histories: Sendable {
     /// - Throws: ``PostgresError``; SQLSTATE 55P03 when a transaction used the history for a
     ///   second: nothing is removed then.
     package func remove(_ part: HistoryPart) async throws(PostgresError) -> Bool {
-        let function = part.history == "calls" ? "drop_call_month" : "drop_history_day"
+        let function =
+            switch part.history {
+            case "calls": "drop_call_month"
+            case "audit": "drop_audit_month"
+            default: "drop_history_day"
+            }
         return try await pool.query("SELECT \(function)($1) AS dropped", [.text(part.name)])
             .first?.bool("dropped") == true
     }
 
-    /// Makes the days that are missing, and counts users who have come since the last time.
-    /// - Returns: how many days it made.
+    /// Makes the days and months of histories that are missing, but for those of calls, and counts users who have come
+    /// since the last time.
+    /// - Returns: how many it made.
     /// - Throws: ``PostgresError``; SQLSTATE 55P03 when a transaction used the history for a second.
     package func makeDays() async throws(PostgresError) -> Int {
         try await pool.query("SELECT count_new_users(1)")
         let rows = try await pool.query(
-            "SELECT make_history_days(make_interval(days => $1::bigint::integer)) AS made",
+            """
+            SELECT make_history_days(make_interval(days => $1::bigint::integer))
+                + make_audit_months(make_interval(days => $1::bigint::integer)) AS made
+            """,
             [.int(Int64(Self.daysAhead))])
         return Int(try rows.first?.int64("made") ?? 0)
     }

@@ -64,6 +64,7 @@ package struct RecordListStore: Sendable {
             case .members: members(request, &parameters)
             case .calls, .open: calls(request, filter, &parameters)
             case .bans: bans(request, &parameters)
+            case .audit: audit(request, &parameters)
             case .usage: usage(request, &parameters)
             }
         return (sql, parameters)
@@ -187,10 +188,8 @@ package struct RecordListStore: Sendable {
             let place = put(.text(party), &parameters)
             condition += " AND (caller = \(place) OR callee = \(place))"
         }
-        let parts = request.after.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        if parts.count == 2, let start = Int64(parts[0]) {
-            let time = "'epoch'::timestamptz + \(put(.int(start), &parameters))::bigint * interval '1 microsecond'"
-            let id = put(.text(String(parts[1])), &parameters)
+        if let (time, text) = place(request.after, &parameters) {
+            let id = put(.text(text), &parameters)
             condition += " AND started_at <= \(time) AND (started_at, id) < (\(time), \(id))"
         }
         return """
@@ -201,6 +200,33 @@ package struct RecordListStore: Sendable {
                 'endedAt', \(seconds("ended_at")), 'endCode', end_code, 'talkSeconds', \(seconds("talk_time")),
                 'sipStatus', sip_status, 'sipReason', sip_reason)::text AS record
             FROM call_log WHERE \(condition) ORDER BY started_at DESC, id DESC LIMIT \(limit(request, &parameters))
+            """
+    }
+
+    /// A time and an id, from a page's position: microseconds, a dot, and the id; nil for others.
+    /// - Returns: the time as SQL, and the id.
+    private static func place(
+        _ position: String, _ parameters: inout [PostgresParameter]
+    ) -> (time: String, id: String)? {
+        let parts = position.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let start = Int64(parts[0]) else { return nil }
+        let time = "'epoch'::timestamptz + \(put(.int(start), &parameters))::bigint * interval '1 microsecond'"
+        return (time, String(parts[1]))
+    }
+
+    /// A page's position is the time in microseconds, a dot, and the entry's id.
+    private static func audit(_ request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {
+        var condition = request.app == nil ? "true" : "app = \(app(request, &parameters))"
+        if let (time, text) = place(request.after, &parameters), let number = Int64(text) {
+            let id = "\(put(.int(number), &parameters))::bigint"
+            condition += " AND at <= \(time) AND (at, id) < (\(time), \(id))"
+        }
+        return """
+            SELECT (extract(epoch FROM at) * 1000000)::bigint || '.' || id AS key,
+                json_build_object('id', id, 'at', \(seconds("at")), 'act', act, 'app', app, 'subject', subject, 'by', by_kind,
+                'name', by_name, 'details', details, 'requestId', request_id, 'traceId', trace_id,
+                'command', command_id)::text AS record
+            FROM audit_trail WHERE \(condition) ORDER BY at DESC, id DESC LIMIT \(limit(request, &parameters))
             """
     }
 

@@ -32,7 +32,7 @@ def make_day(stack: Stack, day: str) -> str:
 
 def test_what_is_past_is_named_and_removed(make_stack):
     stack: Stack = make_stack(gateways=1)
-    assert kept(stack) == {"attributes": 30, "calls": None}
+    assert kept(stack) == {"attributes": 30, "audit": 400, "calls": None}
     # Without a service that removes it first.
     stack.kill("invitation#1")
     old, older = make_day(stack, "2020-02-02"), make_day(stack, "2020-01-01")
@@ -53,11 +53,11 @@ def test_what_is_past_is_named_and_removed(make_stack):
     # Settings.
     assert retention(stack, "set", "attributes", "2w").startswith("attributes  kept for 14 days  by day  4 tables  ")
     assert retention(stack, "set", "calls", "400d").startswith("calls  kept for 400 days  by month  ")
-    assert kept(stack) == {"attributes": 14, "calls": 400}
+    assert kept(stack) == {"attributes": 14, "audit": 400, "calls": 400}
     assert "not written" in retention(stack, "set", "attributes", "off")
     assert retention(stack, "set", "calls", "default").startswith("calls  kept as HELIOGRAPH_CALLS_KEPT_DAYS says")
     retention(stack, "set", "attributes", "default")
-    assert kept(stack) == {"attributes": 30, "calls": None}
+    assert kept(stack) == {"attributes": 30, "audit": 400, "calls": None}
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_what_is_past_is_named_and_removed(make_stack):
         (("attributes", "0d"), 64, "must be 1d...36500d (days), 1w...5214w (weeks) or 1y...100y (years)"),
         (("attributes", "soon"), 64, "must be 1d...36500d"),
         (("calls", "off"), 1, "calls are always written: give a time span, or `default`"),
-        (("messages", "3d"), 1, "there is no history messages: there are attributes and calls"),
+        (("messages", "3d"), 1, "there is no history messages: there are attributes, audit and calls"),
     ])
 def test_a_setting_that_makes_no_sense_is_refused(stack: Stack, arguments: tuple[str, str], code: int, reason: str):
     before = kept(stack)

@@ -35,6 +35,7 @@ extension APIPerformer {
         case .members: "members"
         case .calls, .open: "calls"
         case .bans: "bans"
+        case .audit: "audit"
         case .usage: "usage"
         }
     }

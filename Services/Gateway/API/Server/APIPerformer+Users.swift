@@ -69,7 +69,7 @@ extension APIPerformer {
     private func mintToken(for user: UserKey, seconds: Int) async throws -> Outcome {
         let certificate = try await certificate(of: user.app)
         // A token that ends earlier would be refused.
-        let revoked = try await shards.next().ask(GetRevokedTokens(user: user)).until
+        let revoked = try await shards.next().ask(GetRevokedTokens(user: user, mintedSeconds: Int64(seconds))).until
         let expiry = max(WallClock.seconds + Int64(seconds), revoked + 1)
         let token = SignalingToken.make(
             account: user.account.rawValue, app: user.app, certificate: certificate, expiry: expiry)

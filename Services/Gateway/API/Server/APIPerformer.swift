@@ -5,10 +5,23 @@ internal import SignalingWire
 
 /// Carries out the acts of the server API. Each group of acts has a file of its own, with a method per act.
 struct APIPerformer: Sendable {
-    let shards: APIShards
+    private(set) var shards: APIShards
     let directory: APIDirectory
     /// The metrics of this process, in Prometheus' text format.
     let metrics: @Sendable () async -> String
+
+    init(shards: APIShards, directory: APIDirectory, metrics: @escaping @Sendable () async -> String) {
+        self.shards = shards
+        self.directory = directory
+        self.metrics = metrics
+    }
+
+    /// The same, for one request: what it sends to services says so.
+    func acting(for cause: CommandCause) -> APIPerformer {
+        var performer = self
+        performer.shards = shards.acting(for: cause)
+        return performer
+    }
 
     /// What was done.
     struct Outcome: Sendable {

@@ -189,6 +189,7 @@ struct APIResponder: HTTPResponder {
     private func perform(
         _ act: APIAct.Once, _ request: IdempotentRequest?, _ key: APIKey, _ rate: inout RequestRate.State?
     ) async throws(APIProblem) -> APIAnswer {
+        let performer = self.performer.acting(for: CommandCause(key: key.id))
         guard let request else {
             let outcome = try await performer.perform(act, key: key, write: nil)
             let answer = APIAnswer(outcome.json)
@@ -196,11 +197,11 @@ struct APIResponder: HTTPResponder {
             if cost > 1, act.cost == 1 { rate = await directory.charge(cost, to: key) }
             return answer
         }
-        return try await perform(act, request, key)
+        return try await perform(act, request, performer, key)
     }
 
     private func perform(
-        _ act: APIAct.Once, _ request: IdempotentRequest, _ key: APIKey
+        _ act: APIAct.Once, _ request: IdempotentRequest, _ performer: APIPerformer, _ key: APIKey
     ) async throws(APIProblem) -> APIAnswer {
         let write: BegunWrite
         var known: BatchResults?

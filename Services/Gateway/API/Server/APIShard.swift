@@ -21,6 +21,8 @@ package struct APIShard: Sendable {
     let redis: RedisClient
     /// How long a message to a user may wait, whatever the request says.
     private let longestMessageSeconds: Int
+    /// Which request the shard's commands are sent for.
+    fileprivate var cause = CommandCause()
 
     /// - Parameters:
     ///   - messages: sends over the same connections as `mailboxes`, those of the shard.
@@ -45,7 +47,7 @@ package struct APIShard: Sendable {
         _ command: Command, as id: CommandID? = nil
     ) async throws(SignalingError) -> Command.Reply {
         let result: Result<Command.Reply, SignalingError> = await withCheckedContinuation { asked in
-            redis.eventLoop.execute { sender.send(command, as: id) { asked.resume(returning: $0) } }
+            redis.eventLoop.execute { sender.send(command, as: id, for: cause) { asked.resume(returning: $0) } }
         }
         return try result.get()
     }
@@ -149,15 +151,30 @@ enum MessageAccepted: Equatable, Sendable {
 }
 
 /// The gateway's event loops, used in turn.
-final class APIShards: Sendable {
+struct APIShards: Sendable {
+    private final class Turn: Sendable {
+        private let turn = Atomic<Int>(0)
+
+        func next() -> UInt { turn.wrappingAdd(1, ordering: .relaxed).newValue.magnitude }
+    }
+
     private let shards: [APIShard]
-    private let turn = Atomic<Int>(0)
+    private let turn = Turn()
+    private var cause = CommandCause()
 
     /// - Parameter shards: at least one.
     init(_ shards: [APIShard]) { self.shards = shards }
 
     func next() -> APIShard {
-        let turn = turn.wrappingAdd(1, ordering: .relaxed).newValue
-        return shards[Int(turn.magnitude % UInt(shards.count))]
+        var shard = shards[Int(turn.next() % UInt(shards.count))]
+        shard.cause = cause
+        return shard
+    }
+
+    /// The same event loops, whose commands are sent for a request.
+    func acting(for cause: CommandCause) -> APIShards {
+        var shards = self
+        shards.cause = cause
+        return shards
     }
 }

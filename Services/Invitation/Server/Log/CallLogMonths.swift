@@ -3,8 +3,8 @@ internal import PostgresStore
 internal import ServiceKit
 internal import ServiceLifecycle
 
-/// Makes the months of the call log and the days of other histories ahead of time, and removes those whose rows have
-/// all passed their retention time.
+/// Makes the months of the call log, and the days and months of other histories, ahead of time, and removes those
+/// whose rows have all passed their retention time.
 ///
 /// A call for which there is no month is stored nevertheless, and moves to its month once that is made.
 struct CallLogMonths: Service {
@@ -28,10 +28,10 @@ struct CallLogMonths: Service {
         }
     }
 
-    /// Makes the days of the other history, and removes what `heliographctl retention` says is past.
+    /// Makes the parts of the other histories, and removes what `heliographctl retention` says is past.
     private func tendHistories() async throws {
         let made = try await histories.makeDays()
-        if made > 0 { logger.info("made days of the attributes' history", metadata: ["days": "\(made)"]) }
+        if made > 0 { logger.info("made parts of histories", metadata: ["parts": "\(made)"]) }
         for part in try await histories.past() where try await histories.remove(part) {
             logger.info("removed a part of a history", metadata: ["table": "\(part.name)"])
         }

@@ -14,13 +14,14 @@ internal import SignalingProtocol
 /// ban, whatever the order in which the writes arrive.
 struct BanHandler: Sendable {
     let store: BanStore
+    let audit: AuditStore
     let functions: PresenceFunctions
     let sessions: SessionHandler
     let logger: Logger
 
     func ban(_ command: BanUser, _ context: CommandContext) async throws(SignalingError) -> UserBan {
         let entry = try await answerOfPostgres(or: Self.refusal) { () throws(PostgresError) in
-            try await store.set(command.user, until: command.until, reason: command.reason)
+            try await store.set(command.user, until: command.until, reason: command.reason, by: AuditCause(context))
         }
         guard let entry else { throw SignalingError(.loginRejected, .unknownApp, "there is no app with that id") }
         _ = try await functions.redis.answer(to: Self.noting(entry))
@@ -38,7 +39,9 @@ struct BanHandler: Sendable {
     }
 
     func lift(_ command: LiftBan, _ context: CommandContext) async throws(SignalingError) -> Done {
-        let entry = try await answerOfPostgres { () throws(PostgresError) in try await store.lift(command.user) }
+        let entry = try await answerOfPostgres { () throws(PostgresError) in
+            try await store.lift(command.user, by: AuditCause(context))
+        }
         _ = try await functions.redis.answer(
             to: .noting(banOf: command.user, until: 0, tokens: entry.tokensUntil, version: entry.version))
         logger.info("ban lifted", metadata: ["app": "\(command.user.app)", "account": "\(command.user.account)"])
@@ -49,7 +52,7 @@ struct BanHandler: Sendable {
     func revokeTokens(_ command: RevokeTokens, _ context: CommandContext) async throws(SignalingError) -> RevokedTokens
     {
         let entry = try await answerOfPostgres(or: Self.refusal) { () throws(PostgresError) in
-            try await store.revokeTokens(of: command.user, until: command.until)
+            try await store.revokeTokens(of: command.user, until: command.until, by: AuditCause(context))
         }
         guard let entry else { throw SignalingError(.loginRejected, .unknownApp, "there is no app with that id") }
         _ = try await functions.redis.answer(to: Self.noting(entry))
@@ -65,8 +68,23 @@ struct BanHandler: Sendable {
         -> RevokedTokens
     {
         try await answerOfPostgres { () throws(PostgresError) in
-            RevokedTokens(until: try await store.tokensUntil(of: command.user))
+            if let seconds = command.mintedSeconds {
+                try await audit.note(.mint(seconds: seconds), to: command.user, by: AuditCause(context))
+            }
+            return RevokedTokens(until: try await store.tokensUntil(of: command.user))
         }
+    }
+
+    /// Ends a session because a request asks for it. A command to which nobody wants a
+    /// reply comes from a ban, or from
+    /// `heliographctl`, which have entries in the audit trail already.
+    func disconnect(_ command: DisconnectUser, _ context: CommandContext) async throws(SignalingError) -> Done {
+        if context.asker != nil {
+            try await answerOfPostgres { () throws(PostgresError) in
+                try await audit.note(.disconnect, to: command.user, by: AuditCause(context))
+            }
+        }
+        return try await sessions.disconnect(command, context)
     }
 
     private static func refusal(_ error: PostgresError) -> SignalingError {
@@ -78,5 +96,13 @@ struct BanHandler: Sendable {
     static func noting(_ entry: BanStore.Entry) -> RedisCommand {
         .noting(
             banOf: entry.user, until: entry.ban.until, tokens: entry.tokensUntil, version: entry.version)
+    }
+}
+
+extension AuditCause {
+    /// The request for which a command was sent by a gateway.
+    init(_ context: CommandContext) {
+        self = .key(
+            context.cause.key, request: context.cause.request, trace: context.cause.trace, command: context.id)
     }
 }

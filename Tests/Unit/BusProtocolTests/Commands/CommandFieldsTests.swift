@@ -68,6 +68,7 @@ import Testing
         try comesBack(LiftBan(user: its.user))
         try comesBack(RevokeTokens(user: its.user, until: .max))
         try comesBack(GetRevokedTokens(user: its.user))
+        try comesBack(GetRevokedTokens(user: its.user, mintedSeconds: 60))
     }
 
     @Test(arguments: try Subjects.all) func commandsAboutSessionsComeBack(_ its: Subjects) throws {

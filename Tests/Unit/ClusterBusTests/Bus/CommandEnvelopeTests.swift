@@ -80,7 +80,7 @@ import Testing
     /// older ones must not ignore them.
     @Test func newerForms() throws {
         var fields = FieldWriter()
-        for (name, value) in [("v", "2"), ("op", "a.b"), ("id", "c-1"), ("trace", "t"), ("from", "g"), ("until", "8")] {
+        for (name, value) in [("v", "2"), ("op", "a.b"), ("id", "c-1"), ("later", "t"), ("from", "g"), ("until", "8")] {
             fields.put(name, value)
         }
         fields.put("v", "own")
@@ -94,9 +94,30 @@ import Testing
         let written = try entry(newer.envelope.adding(FieldWriter(), to: "cmd:x", isVital: false))
         #expect(
             String(decoding: written.fields[0].value, as: UTF8.self) == "1:v1:22:op3:a.b2:id3:c-14:from1:g5:until1:8")
-        let first = "1:v1:12:op1:x5:trace1:t2:id1:15:until1:5"
+        let first = "1:v1:12:op1:x5:later1:t2:id1:15:until1:5"
         let same = try #require(ReceivedCommand(StreamEntry(id: "1-1", fields: [("c", Array(first.utf8))])))
         #expect(same.envelope.version == 1 && same.envelope.from == nil)
+    }
+
+    /// The request of a command is written where it is known, before the command's own fields, whose names may be the
+    /// same; a release that does not know the fields passes over them, as over any before `until`.
+    @Test(arguments: [
+        (CommandCause(), ""), (CommandCause(request: "r-1"), "7:request3:r-1"),
+        (CommandCause(key: "k", request: "r", trace: "t"), "3:key1:k7:request1:r5:trace1:t"),
+    ])
+    func theRequestTravels(_ cause: CommandCause, _ written: String) throws {
+        var fields = FieldWriter()
+        fields.put("request", "own")
+        let sent = CommandEnvelope(
+            operation: "a.b", id: CommandID("c-1"), from: .gateway(GatewayID("g")),
+            deadline: RedisTime(milliseconds: 8), cause: cause)
+        let entry = try entry(sent.adding(fields, to: "cmd:x", isVital: false))
+        #expect(
+            String(decoding: entry.fields[0].value, as: UTF8.self)
+                == "2:op3:a.b2:id3:c-14:from1:g\(written)5:until1:87:request3:own")
+        let got = try #require(ReceivedCommand(entry))
+        #expect(got.envelope == sent && got.envelope.cause == cause)
+        #expect(got.fields.pairs.map(\.name) == ["request"])
     }
 
     @Test func deletedEntry() {

@@ -1,0 +1,84 @@
+package import SignalingProtocol
+internal import SignalingWire
+
+/// On whose behalf something is done, as the audit trail has it.
+package struct AuditCause: Equatable, Sendable {
+    private let members: [JSONMember]
+
+    private init(_ kind: String, _ name: String?, _ others: [JSONMember] = []) {
+        members = [JSONMember("kind", kind), JSONMember("name", name)] + others
+    }
+
+    /// A request of the server API.
+    /// - Parameters:
+    ///   - key: the id of its key; nil when it came from a gateway of the release before, which does not say it.
+    ///   - request: the request's id.
+    ///   - trace: its trace id.
+    ///   - command: the id of the command that carries the request out.
+    package static func key(_ key: String?, request: String?, trace: String?, command: CommandID) -> AuditCause {
+        AuditCause(
+            "key", key,
+            [JSONMember("request", request), JSONMember("trace", trace), JSONMember("command", command.rawValue)])
+    }
+
+    /// A command line of `heliographctl`, by a user of the operating system.
+    package static func control(user: String) -> AuditCause { AuditCause("heliographctl", user) }
+
+    /// The value of the setting `heliograph.cause`.
+    var text: String { JSONValue.object(members).compactText }
+
+    /// A part of a statement's `WITH` that says on whose behalf the statement changes something. The statement must
+    /// read from `cause`.
+    /// - Parameter place: of the parameter with ``text``; where it is null, what the connection says counts.
+    static func setting(_ place: String) -> String {
+        """
+        cause AS MATERIALIZED (SELECT set_config('heliograph.cause',
+            coalesce(\(place)::text, current_setting('heliograph.cause', true), ''), true))
+        """
+    }
+}
+
+/// An act that changes nothing in PostgreSQL, so that it has to be noted by whoever carries it out.
+package enum AuditedAct: Equatable, Sendable {
+    /// The end of a session.
+    case disconnect
+    /// A login token that is valid for so many seconds.
+    case mint(seconds: Int64)
+
+    fileprivate var word: String {
+        switch self {
+        case .disconnect: "user.disconnect"
+        case .mint: "token.mint"
+        }
+    }
+
+    fileprivate var details: JSONValue {
+        switch self {
+        case .disconnect: .object([])
+        case .mint(let seconds): .object([JSONMember("seconds", seconds)])
+        }
+    }
+}
+
+/// The audit trail: the table `audit_entries` and the view `audit_trail` (migration 0034). What changes in PostgreSQL
+/// is noted by triggers.
+package struct AuditStore: Sendable {
+    private let pool: PostgresPool
+
+    /// Works on the database of `pool`.
+    package init(pool: PostgresPool) { self.pool = pool }
+
+    /// Writes an entry.
+    /// - Parameter cause: nil for what the connection says (``PostgresConfiguration/cause``).
+    /// - Throws: ``PostgresError``.
+    package func note(
+        _ act: AuditedAct, to user: UserKey, by cause: AuditCause? = nil
+    ) async throws(PostgresError) {
+        try await pool.query(
+            "SELECT note_act($1, $2, $3, $4::jsonb, $5::jsonb)",
+            [
+                .text(act.word), .text(user.app.rawValue), .text(user.account.rawValue),
+                .text(act.details.compactText), .optional(cause?.text),
+            ], within: pool.configuration.actTimeout)
+    }
+}
