@@ -43,7 +43,7 @@ import Testing
         try await client.says(Client.login)
         try await client.appIsKnown()
         let held = try await client.onLoop { shard in
-            shard.adopt(hook, of: app)
+            shard.adopt(AppSettings(certificate: "", tokenRequired: false, hook: hook), of: app)
             // Nobody is logged in yet, but somebody is about to be.
             shard.lookAfterApps()
             return shard.hooks.heldPoints(of: app)
