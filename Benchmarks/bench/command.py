@@ -43,6 +43,8 @@ def parser() -> argparse.ArgumentParser:
     checking.add_argument("--no-micro", action="store_true", help="without the counts: the micro-benchmarks and what connections keep")
     checking.add_argument("--rounds", type=int, default=5, help="measurements of each build, alternating; odd (default: 5)")
     checking.add_argument(
+        "--most", type=int, default=compare.MOST_ROUNDS, help=f"as many where fewer leave it open; odd (default: {compare.MOST_ROUNDS})")
+    checking.add_argument(
         "--against", type=Path, metavar="DIR", help="a checkout with release programs (default: the previous release, built when it is missing)")
     commands.add_parser("micro", help="the parts of the hot path: CPU time, allocations, instructions")
     commands.add_parser("live", help="what an idle connection keeps in a gateway: blocks of memory and their bytes, counted")
@@ -154,7 +156,8 @@ def measure_and_check(arguments: argparse.Namespace) -> int:
         if worse := check.micro_regressions() + check.live_regressions():
             print(*worse, sep="\n")
             return 1
-    worse = compare.regressions(arguments.against or compare.previous_release(), arguments.rounds, arguments.seconds)
+    worse = compare.regressions(
+        arguments.against or compare.previous_release(), arguments.rounds, max(arguments.rounds, arguments.most), arguments.seconds)
     print(*worse or ["no regression"], sep="\n")
     return 1 if worse else 0
 
