@@ -19,7 +19,7 @@ SAMPLES, APART_SECONDS = 150, 0.02
 # A connection of each kind: whose user has only logged in, and who is a member of the one channel too.
 KINDS = {"live.connection": "--others", "live.member": "--members"}
 KEPT = WORK / "live.json"
-# Bytes differ by one or two between runs, and in some by a buffer that another number of replies has made larger: that is 17 bytes a
+# Bytes differ by one to three between runs, and in some by a buffer that another number of replies has made larger: that is 17 bytes a
 # connection, which the median of the rounds leaves out. By 16 bytes malloc's blocks grow.
 BYTES_TOLERANCE = 16
 
