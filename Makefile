@@ -62,7 +62,7 @@ bench-deps: ## install the servers that the benchmarks compare with
 bench: bench-deps release ## measure Heliograph, other servers and the machine's limit; writes Benchmarks/RESULTS.md (an hour)
 	@Benchmarks/run all --repeat 3
 
-bench-check: release ## fail when Heliograph costs more than the previous release, built beside it, by more than noise (25 minutes)
+bench-check: release ## fail when Heliograph costs more than the previous release, built beside it, by more than noise (an hour, more where much else runs)
 	@Benchmarks/run check
 
 bench-media: release ## what media cost: a node beside a bare forwarder, a participant beside the codec alone: CPU, delay, memory (three minutes)

@@ -11,10 +11,11 @@ struct driver {
     // Queues a message to `c->channel` (in pairs, to the peer's account).
     void (*publish)(struct connection *c, const uint8_t *body, size_t size);
     void (*send_to_peer)(struct connection *c, const uint8_t *body, size_t size);
-    // Heliograph only: sends an application ping; joins and leaves.
+    // Heliograph only: sends an application ping; joins and leaves; logs out, which closes the connection when it is answered.
     void (*ping)(struct connection *c);
     void (*join)(struct connection *c);
     void (*leave)(struct connection *c);
+    void (*log_out)(struct connection *c);
 };
 
 // The callbacks of a scenario.
@@ -23,7 +24,7 @@ struct scenario {
     void (*ready)(struct connection *c);
     // A stamped body, which ends at `end`, was delivered.
     void (*delivered)(struct connection *c, const uint8_t *end);
-    // A call was answered: a message, a join or a leave.
+    // A call was answered: a message, a join, a leave or a logout.
     void (*answered)(struct connection *c, bool good);
     void (*lost)(struct connection *c);
     int (*run)(void);

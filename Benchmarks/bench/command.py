@@ -7,12 +7,12 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from . import check, compare, micro, report, results, suite
+from . import check, compare, live, micro, network, report, results, suite
 from .heliograph import Heliograph
 from .paths import BENCHMARKS, BenchError
 from .peers import PEERS
 from .processes import rank_up
-from .scenarios import bounds, media_client, psql
+from .scenarios import bounds, media_client, psql, storm
 from .servers import Limit
 
 SERVERS = {"limit": Limit, "coalescing": lambda: Limit(coalesces=True), "heliograph": Heliograph} | PEERS
@@ -40,13 +40,16 @@ def parser() -> argparse.ArgumentParser:
     checking = commands.add_parser(
         "check", help="fail when the hot path counts more than the baseline, or a scenario costs more than in another build")
     checking.add_argument("--seconds", type=float, default=8, help="length of a measurement (default: 8)")
-    checking.add_argument("--no-micro", action="store_true", help="without the micro-benchmarks")
+    checking.add_argument("--no-micro", action="store_true", help="without the counts: the micro-benchmarks and what connections keep")
     checking.add_argument("--rounds", type=int, default=5, help="measurements of each build, alternating; odd (default: 5)")
+    checking.add_argument(
+        "--most", type=int, default=compare.MOST_ROUNDS, help=f"as many where fewer leave it open; odd (default: {compare.MOST_ROUNDS})")
     checking.add_argument(
         "--against", type=Path, metavar="DIR", help="a checkout with release programs (default: the previous release, built when it is missing)")
     commands.add_parser("micro", help="the parts of the hot path: CPU time, allocations, instructions")
+    commands.add_parser("live", help="what an idle connection keeps in a gateway: blocks of memory and their bytes, counted")
     commands.add_parser("report", help="write RESULTS.md and results.json from the kept results")
-    commands.add_parser("baseline", help="make the counts of the last micro-benchmarks the baseline")
+    commands.add_parser("baseline", help="make the last counts of `micro` and `live` the baseline")
     commands.add_parser("clear", help="delete the kept results")
     return top
 
@@ -65,9 +68,10 @@ def _add_scenarios(commands, timed: argparse.ArgumentParser, beside: argparse.Ar
     c1 = commands.add_parser("C1", parents=[beside], help="idle connections")
     c1.add_argument("--connections", type=int, default=10_000)
     c1.add_argument("--channels", type=int, default=1)
+    c1.add_argument("--known", action="store_true", help="Heliograph's users have logged in before")
     c1.add_argument("--old", action="store_true", help="Heliograph's clients poll after the login")
     for alone, text in (
-        ("storm", "5,000 clients resume at once"), ("latency", "gateway to gateway, beside bare Redis"),
+        ("storm", "thousands of clients resume at once"), ("latency", "gateway to gateway, beside bare Redis"),
         ("gateways", "F1 at 1, 2 and 4 gateways"), ("joins", "joins of small and large channels"),
         ("memory", "memory per channel and member"), ("scaling", "one Redis, and clusters of 1, 3 and 6 masters"),
         ("durability", "P1 with and without waiting for a replica of Redis"),
@@ -76,6 +80,7 @@ def _add_scenarios(commands, timed: argparse.ArgumentParser, beside: argparse.Ar
         one = commands.add_parser(alone, parents=[timed], help=text)
         if alone == "storm":
             one.add_argument("--kind", choices=("kill", "cut"), default="kill")
+            one.add_argument("--members", type=int, default=storm.MEMBERS, help=f"who resume (default: {storm.MEMBERS:,})")
     looks = commands.add_parser("psql", help="what operators ask every view, and the queries of Docs/psql.md; fails above the bound")
     looks.add_argument("--save", action="store_true", help="keep the results for `report`")
     for name, value in asdict(psql.Size()).items():
@@ -93,9 +98,9 @@ def chosen(arguments: argparse.Namespace) -> list[suite.Beside] | list[suite.Alo
         case "F1": return [suite.f1(arguments.members, arguments.rate)]
         case "F2": return [suite.f2(arguments.members, arguments.first)]
         case "P1": return [suite.p1(arguments.pairs, arguments.old)]
-        case "C1": return [suite.c1(arguments.connections, arguments.channels, arguments.old)]
-        case "storm": return [one for one in suite.ALONE if one.key == f"storm {arguments.kind}"]
-        case other: return [one for one in suite.ALONE if one.key == other]
+        case "C1": return [suite.c1(arguments.connections, arguments.channels, arguments.old, arguments.known)]
+        case "storm": return [suite.resumes(arguments.kind, arguments.members)]
+        case other: return [one for one in suite.alone() if one.key == other]
 
 
 def tell(key: str, server: str, result: dict, saves: bool) -> None:
@@ -110,6 +115,8 @@ def measure(scenario: suite.Beside | suite.Alone, servers: str, seconds: float, 
     for name in SERVERS if servers == "all" else servers.split(","):
         if name not in SERVERS:
             raise BenchError(f"no server {name!r} (there are {', '.join(SERVERS)})")
+        if scenario.ours_alone and name != "heliograph":
+            continue
         if name in scenario.without and servers == "all":
             continue
         with SERVERS[name]() as server:
@@ -128,14 +135,15 @@ def look(arguments: argparse.Namespace) -> int:
 def measure_all(arguments: argparse.Namespace) -> None:
     results.clear()
     for _ in range(arguments.repeat):
-        for scenario in suite.BESIDE:
+        for scenario in suite.beside():
             measure(scenario, arguments.servers, arguments.seconds, saves=True)
-        for scenario in suite.OURS:
+        for scenario in suite.ours():
             measure(scenario, "heliograph", arguments.seconds, saves=True)
-        for scenario in suite.ALONE:
+        for scenario in suite.alone():
             measure(scenario, "", arguments.seconds, saves=True)
     micro.build()
     micro.measure()
+    live.measure()
     print(report.write())
 
 
@@ -144,10 +152,12 @@ def measure_and_check(arguments: argparse.Namespace) -> int:
         micro.build()
         micro.measure()
         # Counts do not vary: if they are worse, nothing else needs to be measured.
-        if worse := check.micro_regressions():
+        live.measure()
+        if worse := check.micro_regressions() + check.live_regressions():
             print(*worse, sep="\n")
             return 1
-    worse = compare.regressions(arguments.against or compare.previous_release(), arguments.rounds, arguments.seconds)
+    worse = compare.regressions(
+        arguments.against or compare.previous_release(), arguments.rounds, max(arguments.rounds, arguments.most), arguments.seconds)
     print(*worse or ["no regression"], sep="\n")
     return 1 if worse else 0
 
@@ -157,6 +167,7 @@ def run(arguments: argparse.Namespace) -> int:
         case "micro":
             micro.build()
             print(*micro.table(micro.measure()), sep="\n")
+        case "live": print(*live.table(live.measure()), sep="\n")
         case "report": print(report.write())
         case "baseline": check.keep()
         case "clear": results.clear()
@@ -179,8 +190,10 @@ def main() -> int:
     arguments = parser().parse_args()
     try:
         # Only those that need a load.
-        if arguments.command not in {"psql", "bounds", "media-client"}:
+        if arguments.command not in {"psql", "bounds", "media-client", "report", "baseline", "clear"}:
             build_tools()
+            network.raise_files()
+            print(f"bench: {network.described(network.conditions())}", file=sys.stderr)
         rank_up()
         return run(arguments)
     except BenchError as error:

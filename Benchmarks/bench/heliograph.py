@@ -6,11 +6,10 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+from .network import room
 from .paths import ROOT, WORK, BenchError
 from .processes import family
 from .servers import Server
-
-CONNECTIONS = 18_000
 
 
 @cache
@@ -44,7 +43,7 @@ class Heliograph(Server):
         self.messages_per_publisher = 1_000 if knows_unlimited(self.program) else 55
 
     def stack(self, *arguments: str) -> None:
-        environment = os.environ | {"HELIOGRAPH_GATEWAY_CONNECTIONS": str(CONNECTIONS), "HELIOGRAPH_LOG_LEVEL": "warning"}
+        environment = os.environ | {"HELIOGRAPH_GATEWAY_CONNECTIONS": str(room()), "HELIOGRAPH_LOG_LEVEL": "warning"}
         environment |= self.settings
         if self.binaries:
             environment["HELIOGRAPH_BIN"] = str(self.binaries)
@@ -97,6 +96,10 @@ class Heliograph(Server):
         if done.returncode != 0:
             raise BenchError(f"heliographctl key create:\n{done.stderr}")
         return json.loads(done.stdout)["key"]
+
+    def programs(self) -> Path:
+        """The folder of the programs."""
+        return Path(self.binaries or ROOT / ".build" / "release")
 
     def redis_port(self) -> int:
         return int(self.endpoints()["redis"]["url"].rsplit(":", 1)[1].split("/")[0])

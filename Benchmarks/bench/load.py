@@ -6,12 +6,21 @@ import signal
 import subprocess
 import sys
 
+from .network import check_room
 from .paths import TOOLS, BenchError, tool
 from .processes import LOAD_CORE
 from .servers import Server
 
 # `perf record` writes here what the servers do in the last measured part, when this is set.
 PROFILE = os.environ.get("HELIOGRAPH_BENCH_PROFILE")
+
+# The options that say how many connections the generator has, and how many each of them adds.
+CONNECTIONS = {"--members": 1, "--others": 1, "--publishers": 1, "--pairs": 2}
+
+
+def connections(options: list[str]) -> int:
+    """At most so many: publishers may be members."""
+    return sum(int(options[at + 1]) * CONNECTIONS[name] for at, name in enumerate(options) if name in CONNECTIONS)
 
 
 class Load:
@@ -22,7 +31,9 @@ class Load:
         command = ["taskset", "-c", str(LOAD_CORE), str(TOOLS / "load"), "--driver", server.driver, "--scenario", scenario]
         for port in server.ports:
             command += ["--endpoint", str(port)]
-        command += [*server.load_options, *map(str, options)]
+        words = [*server.load_options, *map(str, options)]
+        command += words
+        check_room(connections(words), f"this load ({scenario})")
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.ready = self.read("ready")

@@ -3,10 +3,10 @@
 import shutil
 from pathlib import Path
 
+from .network import room
 from .paths import BenchError, tool
 from .servers import Program, write
 
-CONNECTIONS = 19_000
 
 
 class Redis(Program):
@@ -17,7 +17,7 @@ class Redis(Program):
     def command(self) -> list[str]:
         return [
             tool("redis-server"), "--bind", "127.0.0.1", "--port", str(self.ports[0]), "--dir", str(self.directory),
-            "--save", "", "--appendonly", "no", "--maxclients", str(CONNECTIONS),
+            "--save", "", "--appendonly", "no", "--maxclients", str(room()),
             "--client-output-buffer-limit", "pubsub 0 0 0"]
 
 
@@ -47,7 +47,7 @@ class Nats(Program):
     def command(self) -> list[str]:
         configuration = write(self.directory / "nats.conf", f"""
 listen: "127.0.0.1:{self.ports[0]}"
-max_connections: {CONNECTIONS}
+max_connections: {room()}
 max_pending: 1GB
 write_deadline: "30s"
 """)
@@ -72,7 +72,7 @@ master_process off;
 worker_rlimit_nofile 20000;
 pid {self.directory}/nginx.pid;
 error_log {self.directory}/error.log error;
-events {{ worker_connections {CONNECTIONS}; }}
+events {{ worker_connections {room()}; }}
 http {{
     access_log off;
     {places}

@@ -8,6 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from . import network
 from .paths import ROOT, WORK
 
 RUNS = WORK / "runs.json"
@@ -26,7 +27,7 @@ def clear() -> None:
 
 def add(key: str, server: str, result: dict) -> None:
     runs = load()
-    runs.setdefault(key, {}).setdefault(server, []).append(result | {"at": int(time.time())})
+    runs.setdefault(key, {}).setdefault(server, []).append(result | network.conditions() | {"at": int(time.time())})
     RUNS.parent.mkdir(parents=True, exist_ok=True)
     draft = RUNS.with_suffix(".new")
     draft.write_text(json.dumps(runs, indent=1) + "\n")
@@ -46,6 +47,12 @@ def ratio(runs: dict, key: str, server: str, field: str, other: str) -> float | 
 
 def is_whole(runs: dict, key: str, server: str) -> bool:
     return all(run.get("whole", True) for run in runs.get(key, {}).get(server, []))
+
+
+def conditions(runs: dict) -> list[str]:
+    """Under which congestion control and bound of open files the runs were measured; more than one when it was changed between them."""
+    every = [run for by_server in runs.values() for of_server in by_server.values() for run in of_server]
+    return sorted({network.described(run) for run in every if "congestion_control" in run})
 
 
 def machine() -> dict:

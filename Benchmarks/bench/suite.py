@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from .network import reduced
 from .scenarios import durability, fanout, growth, idle, latency, pairs, psql, scaling, sends, storm
 from .servers import Server
 
@@ -15,6 +16,8 @@ class Beside:
     measure: Callable[[Server, float], dict]
     # Servers for which it is meaningless, or that would take too long.
     without: tuple[str, ...] = ()
+    # Whether only Heliograph has what is measured.
+    ours_alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,23 +45,42 @@ def p1(pairs_count: int, old: bool) -> Beside:
         lambda server, seconds: pairs.closed_loop(server, seconds, pairs_count, pushes=not old), others)
 
 
-def c1(connections: int, channels: int = 1, old: bool = False) -> Beside:
-    return Beside(
-        f"C1 {connections}" + (f"/{channels}" if channels > 1 else "") + (" old" if old else ""),
-        lambda server, _: idle.standing(server, connections, channels, pushes=not old), ("coalescing",))
+def c1(connections: int, channels: int = 1, old: bool = False, known: bool = False) -> Beside:
+    connections = reduced(connections, idle.FIRST, "C1")
+    key = f"C1 {connections}" + (f"/{channels}" if channels > 1 else "") + (" old" if old else "")
+    if known:
+        return Beside(f"{key} known", lambda server, _: idle.again(server, connections, channels, pushes=not old), ours_alone=True)
+    return Beside(key, lambda server, _: idle.standing(server, connections, channels, pushes=not old), ("coalescing",))
 
 
-BESIDE = [f1(1000, 50), f1(100, 500), f1(5000, 10), f2(1000), p1(100, old=False), c1(10_000)]
-OURS = [p1(100, old=True)]
-ALONE = [
-    Alone("storm kill", lambda _: storm.storm("kill")),
-    Alone("storm cut", lambda _: storm.storm("cut")),
-    Alone("latency", latency.gateway_to_gateway),
-    Alone("gateways", growth.gateways),
-    Alone("joins", lambda _: growth.joins()),
-    Alone("memory", lambda _: growth.memory()),
-    Alone("scaling", scaling.scaling),
-    Alone("durability", durability.replicated),
-    Alone("A1", sends.by_api_and_websocket),
-    Alone("psql", lambda _: psql.measured()),
-]
+def resumes(kind: str, members: int = storm.MEMBERS) -> Alone:
+    """The key names the number of members where it is not the usual one."""
+    members = reduced(members, storm.OTHERS, f"storm {kind}")
+    key = f"storm {kind}" + (f" {members}" if members != storm.MEMBERS else "")
+    return Alone(key, lambda _: storm.storm(kind, members))
+
+
+def beside() -> list[Beside]:
+    """The scenarios that are run with every server."""
+    return [f1(1000, 50), f1(100, 500), f1(5000, 10), f2(1000), p1(100, old=False), c1(10_000)]
+
+
+def ours() -> list[Beside]:
+    """Those of clients or users that only Heliograph has."""
+    return [p1(100, old=True), c1(10_000, known=True)]
+
+
+def alone() -> list[Alone]:
+    """The scenarios of Heliograph alone."""
+    return [
+        resumes("kill"),
+        resumes("cut"),
+        Alone("latency", latency.gateway_to_gateway),
+        Alone("gateways", growth.gateways),
+        Alone("joins", lambda _: growth.joins()),
+        Alone("memory", lambda _: growth.memory()),
+        Alone("scaling", scaling.scaling),
+        Alone("durability", durability.replicated),
+        Alone("A1", sends.by_api_and_websocket),
+        Alone("psql", lambda _: psql.measured()),
+    ]

@@ -9,7 +9,7 @@
 #include "stamp.h"
 #include "websocket.h"
 
-enum { CALL_JOIN, CALL_SEND, CALL_POLL, CALL_SETUP, CALL_KINDS };
+enum { CALL_JOIN, CALL_SEND, CALL_POLL, CALL_SETUP, CALL_LOGOUT, CALL_KINDS };
 enum { STEP_UPGRADE, STEP_LOGIN, STEP_SETUP, STEP_JOIN };
 // The number of bytes between the end of an event's stamped text and the end of the frame: \"}"]]
 #define EVENT_TAIL 6
@@ -45,6 +45,10 @@ static void join(struct connection *c) {
 static void leave(struct connection *c) {
     send_frame(c, "[\"call2\",[\"channel_leave\",%u,{\"line\":\"%s\",\"name\":\"%s\"}]]", call_number(c, CALL_JOIN), c->line,
         c->channel);
+}
+
+static void log_out(struct connection *c) {
+    send_frame(c, "[\"call2\",[\"user_logout\",%u,{\"line\":\"%s\"}]]", call_number(c, CALL_LOGOUT), c->line);
 }
 
 static void set_attribute(struct connection *c, const char *name, int value) {
@@ -152,6 +156,11 @@ static void call_answered(struct connection *c, const struct frame *f) {
         if (c->phase == PHASE_GREETING) connection_ready(c);
         else scenario->answered(c, good);
         break;
+    case CALL_LOGOUT:
+        // The gateway closes the connection too.
+        connection_close(c);
+        scenario->answered(c, good);
+        break;
     default:
         scenario->answered(c, good);
     }
@@ -229,4 +238,5 @@ const struct driver driver_heliograph = {
     .ping = ping,
     .join = join,
     .leave = leave,
+    .log_out = log_out,
 };

@@ -1,4 +1,4 @@
-// Scenario C1 and the cost of joins: many connections that are idle, ping, or join and leave.
+// Scenario C1 and the cost of joins: many connections that are idle, ping, join and leave, or log out and in again.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #define STALLED (60 * SECOND)
 
 static uint64_t answers, refused;
+static uint32_t opened;
 static bool is_cycling;
 
 static void delivered(struct connection *c, const uint8_t *end) {
@@ -39,7 +40,6 @@ static void told(const char *what, int64_t start, uint32_t failed_before) {
 
 // Opens the connections up to number `to`.
 static void open_to(uint32_t to) {
-    static uint32_t opened;
     uint32_t failed_before = people.failed;
     if (to > people.count) to = people.count;
     cpu_mark();
@@ -91,6 +91,24 @@ static void cycle(uint32_t from, uint32_t to, uint32_t together) {
     told("cycled", start, failed_before);
 }
 
+// Logs out all open connections, `together` at a time; they can be opened again.
+static void log_out(uint32_t together) {
+    uint32_t failed_before = people.failed, next = 0;
+    answers = refused = 0;
+    cpu_mark();
+    int64_t start = now_ns();
+    while (answers < opened && people.failed == failed_before && now_ns() - start < STALLED) {
+        while (next < opened && next - answers < together) {
+            struct connection *c = &people.all[next++];
+            c->driver->log_out(c);
+        }
+        loop_turn(now_ns() + SECOND);
+    }
+    people.ready -= (uint32_t)answers;
+    opened = 0;
+    told("closed", start, failed_before);
+}
+
 static int idle(void) {
     people_make(options.members + options.others);
     for (uint32_t i = 0; i < people.count; i++) {
@@ -108,6 +126,7 @@ static int idle(void) {
         if (sscanf(line, "open %u", &to) == 1) open_to(to);
         else if (sscanf(line, "stand %lf %lf", &seconds, &period) == 2) stand(seconds, period);
         else if (sscanf(line, "cycle %u %u %u", &from, &to, &together) == 3) cycle(from, to, together);
+        else if (sscanf(line, "logout %u", &together) == 1) log_out(together);
         else if (strncmp(line, "pids ", 5) == 0) cpu_processes(line + 5);
     }
     return 0;

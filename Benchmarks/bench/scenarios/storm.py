@@ -4,7 +4,10 @@ from ..heliograph import Heliograph
 from ..load import Load
 
 
-def storm(kind: str, members: int = 5000, others: int = 100, rate: float = 50, channels: int = 100) -> dict:
+MEMBERS, OTHERS = 5000, 100
+
+
+def storm(kind: str, members: int = MEMBERS, others: int = OTHERS, rate: float = 50, channels: int = 100) -> dict:
     """`kill`: the members' gateway is killed, and they resume at the others'. `cut`: their connections are cut, and they
     resume where they were, with the others."""
     options = ("--members", members, "--others", others, "--channels", channels, "--concurrency", 500, "--push")
