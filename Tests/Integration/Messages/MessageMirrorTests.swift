@@ -46,7 +46,7 @@ import Testing
         try await MessageStoreScene.run { scene in
             let absent = UserKey(app: scene.user.app, account: try Account("absent"))
             try await scene.openSession("s1")
-            let versions = try await scene.sendTogether(
+            let versions = await scene.sendTogether(
                 [
                     Message(to: scene.user, line: "first", told: Self.plain), Message(to: scene.user, line: "quiet"),
                     Message(to: absent, line: "second", told: MessageEvents(withText: true)),
@@ -80,7 +80,7 @@ import Testing
             let message = Message(to: scene.user, line: "once", command: CommandID("c1"), told: Self.plain)
             let first = try await scene.sendTogether([message])[0].get()
             let other = Message(to: scene.user, line: "another", command: CommandID("c2"), told: Self.plain)
-            let again = try await scene.sendTogether([message, other])
+            let again = await scene.sendTogether([message, other])
             #expect(try again[0].get() == first)
             let rows = try await Self.rows(scene)
             #expect(rows.count == 3 && rows[0] == rows[1] && rows[2].message.number == first + 1)

@@ -1,3 +1,5 @@
+import BusProtocol
+import ClusterBus
 import ClusterState
 import MessageStore
 import RedisClient

@@ -77,7 +77,7 @@ import Testing
 
     /// A statement of a process that says nothing is the database user's; what a statement says holds for it only.
     @Test func aCauseHoldsForItsStatement() async throws {
-        let pool = try PostgresPool(configuration: pool.configuration, connections: 1, logger: Logger(label: "test"))
+        let pool = PostgresPool(configuration: pool.configuration, connections: 1, logger: Logger(label: "test"))
         let bans = BanStore(pool: pool)
         _ = try await bans.set(user, until: 4_000_000_000, reason: "", by: Self.cause("1"))
         _ = try await bans.lift(user)

@@ -61,9 +61,8 @@ import Testing
     private let presence = Presence()
 
     private func answers() -> PresenceAnswers<String, Int> {
-        PresenceAnswers(missing: .unknownKey, clock: { [presence] in presence.now }) {
-            [presence] id async throws(SignalingError) in try await presence.ask(id)
-        }
+        let ask = { [presence] (id: String) async throws(SignalingError) in try await presence.ask(id) }
+        return PresenceAnswers(missing: .unknownKey, clock: { [presence] in presence.now }, ask: ask)
     }
 
     @Test func anAnswerIsBelievedForAWhile() async throws {
