@@ -1,5 +1,6 @@
 import ClusterBus
 import InvitationServer
+import MessageStore
 import RedisClient
 import SignalingProtocol
 import Testing
@@ -39,6 +40,12 @@ extension FunctionDrivers {
         }
         try await times.expectShort("heliograph_append") {
             try await times.all([.function("heliograph_append", tag: "cmd:a-service", arguments: words)])
+        }
+        // All messages of a batch, which webhooks are told of.
+        let message = RedisArgument.string(String(repeating: "x", count: 300))
+        let batch = ["1000", "m"] + [RedisArgument](repeating: message, count: MailboxBatch.bound)
+        try await times.expectShort("mirror_append") {
+            try await times.all([.function("mirror_append", tag: "mirror:messages", arguments: batch)])
         }
     }
 

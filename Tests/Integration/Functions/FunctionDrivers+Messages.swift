@@ -110,12 +110,17 @@ extension FunctionDrivers {
     /// Mailboxes that apps' servers list and empty.
     private static func servers(_ times: FunctionTimes) async throws {
         let users = 200..<203
+        for number in users {
+            try await times.command("HSET", .string("\(tag(number)):box"), "sid", "s1", "gateway", gateway)
+        }
         // As many entries as one call may read, one of them expired, and more.
         for _ in 0..<7 { try await times.all((0..<100).map { _ in messages(users, bytes: 60) }) }
         let last = try await versions(times, messages(users, bytes: 60))
         try await times.expectShort("mailbox_list", tag(200), 0, 1000)
         try await times.expectShort("mailbox_empty", tag(201), 0, "")
+        try await times.command("HSET", .string("\(tag(202)):box"), "gateway", "", "held", "0 0", "pver", "0")
         try await times.expectShort("mailbox_recall", tag(202), "recall", .int64(last[2] - 1))
+        try await times.command("HSET", .string("\(tag(202)):box"), "gateway", gateway)
         // Of which the most part was read, and was not removed yet.
         let lines = (0..<100).map { _ in messages(202..<203, bytes: 60) }
         try await times.expectShort(

@@ -111,7 +111,7 @@ struct PublicListener: Sendable {
         try enter(channel, channel.remoteAddress, tls: tls)
     }
 
-    /// Admits the client and installs the pipeline: TLS, HTTP and the upgrade to WebSocket.
+    /// Admits the client and installs the pipeline: TLS and the opening of a WebSocket, or else HTTP.
     /// - Parameter remote: the client's address, not its proxy's.
     private func enter(_ channel: any Channel, _ remote: SocketAddress?, tls: TLSIdentity?) throws {
         guard shard(of: channel).addressLimiter.admit(channel, from: remote) else {
@@ -119,9 +119,20 @@ struct PublicListener: Sendable {
         }
         let pipeline = channel.pipeline.syncOperations
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context), name: Self.tlsHandler) }
-        let upgrader = WebSocketUpgrader { channel in
+        let carry = { @Sendable (channel: any Channel) in
             try carryWebSocket(channel, isPlain: tls == nil, remote: remote)
         }
+        let next = OpeningHandler.Next(
+            webSocket: carry, http: { channel, time in try answerHTTP(channel, within: time, carry: carry) })
+        try pipeline.addHandler(OpeningHandler(within: Self.handshakeTimeout, next: next))
+    }
+
+    /// Installs HTTP, for discovery and for handshakes that are written in rare ways.
+    private func answerHTTP(
+        _ channel: any Channel, within time: Duration, carry: @escaping @Sendable (any Channel) throws -> Void
+    ) throws {
+        let pipeline = channel.pipeline.syncOperations
+        let upgrader = WebSocketUpgrader(carry: carry)
         try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false,
             withServerUpgrade: (
@@ -135,7 +146,7 @@ struct PublicListener: Sendable {
             withDecoderLimitConfiguration: HTTPHeadBound.limits)
         // Also answers requests that the upgrader refused.
         let answering = HTTPResponderHandler(
-            PublicResponder(discovery: discovery), persistence: .oneRequest(within: Self.handshakeTimeout),
+            PublicResponder(discovery: discovery), persistence: .oneRequest(within: time),
             isHarmless: { $0 is WebSocketUpgrader.Refusal })
         try pipeline.addHandler(answering, name: Self.answering)
     }
