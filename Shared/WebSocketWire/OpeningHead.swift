@@ -27,8 +27,14 @@ package enum OpeningHead: Equatable, Sendable {
             self = .other
             return
         }
-        guard let end = Self.end(of: bytes) else {
-            self = bytes.count > Self.bound ? .other : .incomplete
+        let end: Int
+        switch Self.end(of: bytes) {
+        case .found(let position): end = position
+        case .notYet:
+            self = .incomplete
+            return
+        case .never:
+            self = .other
             return
         }
         var fields = Fields()
@@ -53,33 +59,36 @@ package enum OpeningHead: Equatable, Sendable {
         return bytes[start.count] == UInt8(ascii: " ") || bytes[start.count] == UInt8(ascii: "?")
     }
 
-    /// The position after the empty line; nil when it has not come, or not within ``bound``.
-    private static func end(of bytes: Span<UInt8>) -> Int? {
-        let last = min(bytes.count, bound)
-        var index = 3
-        while index < last {
-            if bytes[index] == lineFeed, bytes[index - 1] == carriageReturn, bytes[index - 2] == lineFeed,
-                bytes[index - 3] == carriageReturn
-            {
-                return index + 1
-            }
-            index += 1
-        }
-        return nil
+    private enum End {
+        /// The position after the empty line.
+        case found(Int)
+        case notYet
+        /// The head is too long, has too many lines, or line feeds of their own.
+        case never
     }
 
-    /// The bytes up to the next line feed, without it and the carriage return before it; a line feed of its own stays
-    /// in the line, which is then refused.
+    private static func end(of bytes: Span<UInt8>) -> End {
+        var lines = 0
+        for index in 0..<min(bytes.count, bound) where bytes[index] == lineFeed {
+            guard index > 0, bytes[index - 1] == carriageReturn else { return .never }
+            if index > 2, bytes[index - 2] == lineFeed { return .found(index + 1) }
+            lines += 1
+            guard lines <= 1 + Fields.bound else { return .never }
+        }
+        return bytes.count < bound ? .notYet : .never
+    }
+
+    /// The bytes up to the next line feed, without it and the carriage return before it.
     private static func line(of bytes: Span<UInt8>, at position: Int) -> Range<Int> {
         var index = position + 1
-        while bytes[index] != lineFeed || bytes[index - 1] != carriageReturn { index += 1 }
+        while bytes[index] != lineFeed { index += 1 }
         return position..<(index - 1)
     }
 
     /// Whether the request line is `GET / HTTP/1.1`, with or without a query.
     private static func asksForRoot(_ bytes: Span<UInt8>, _ line: Range<Int>) -> Bool {
+        guard line.count >= start.count + version.count else { return false }
         let target = start.count..<(line.upperBound - version.count)
-        guard target.lowerBound <= target.upperBound else { return false }
         for index in version.indices where bytes[target.upperBound + index] != version[index] { return false }
         for index in target where !(0x21...0x7E).contains(bytes[index]) { return false }
         return true
@@ -89,7 +98,7 @@ package enum OpeningHead: Equatable, Sendable {
 /// The fields of a head that matter for a WebSocket.
 private struct Fields {
     /// The most fields, as everywhere (`HTTPHeadBound`).
-    private static let bound = 64
+    static let bound = 64
 
     private enum Name {
         case host

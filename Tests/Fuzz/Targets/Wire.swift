@@ -16,6 +16,18 @@ extension FuzzTarget {
                 holds(pieces.isBounded, "no more is kept than the bound")
             }
         },
+        FuzzTarget("opening") { input in
+            let bytes = Array(input.bytes)
+            let whole = OpeningHead(bytes.span)
+            if case .webSocket(_, let size) = whole {
+                holds(OpeningHead(Array(bytes[..<size]).span) == whole, "a head does not depend on what follows it")
+            }
+            // However it arrives: what is certain early is so later.
+            for count in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 16)) {
+                let part = OpeningHead(Array(bytes[..<count]).span)
+                holds(part == .incomplete || part == whole, "what a part of a head says holds for the whole")
+            }
+        },
         FuzzTarget("json") { input in
             let value = try? JSONValue.parse(input.bytes)
             if let value {

@@ -10,10 +10,10 @@ extension FunctionDrivers {
 
     private static func tag(_ number: Int) -> String { "{u\(number)}" }
 
-    /// One function call with a message from each of these users to each of them.
-    private static func messages(
+    /// What a function call has with a message from each of these users to each of them.
+    private static func arguments(
         _ users: Range<Int>, bytes: Int, life: Int = 600_000, entries: Int = Limits.mailboxEntries, command: String = ""
-    ) -> RedisCommand {
+    ) -> [RedisArgument] {
         let line = RedisArgument.string(String(repeating: "x", count: bytes))
         var arguments = [gateway, 0]
         for number in users {
@@ -22,8 +22,22 @@ extension FunctionDrivers {
                 .int(entries), .int(Limits.mailboxBytes),
             ]
         }
-        return .function(
-            "messages_to_users", keys: users.map(tag), arguments: arguments)
+        return arguments
+    }
+
+    private static func messages(
+        _ users: Range<Int>, bytes: Int, life: Int = 600_000, entries: Int = Limits.mailboxEntries, command: String = ""
+    ) -> RedisCommand {
+        .function(
+            "messages_to_users", keys: users.map(tag),
+            arguments: arguments(users, bytes: bytes, life: life, entries: entries, command: command))
+    }
+
+    /// Messages of which webhooks are told.
+    private static func toldMessages(_ users: Range<Int>, bytes: Int, command: String) -> RedisCommand {
+        .function(
+            "messages_to_users_told", keys: users.map(tag),
+            arguments: arguments(users, bytes: bytes, command: command))
     }
 
     private static func clear(_ versions: [Int64]) -> RedisCommand {
@@ -48,6 +62,10 @@ extension FunctionDrivers {
             try await times.expectShort("\(count) messages of \(bytes) bytes") {
                 number += 1
                 try await times.all([messages(0..<count, bytes: bytes, command: "c\(number)")])
+            }
+            try await times.expectShort("\(count) messages of \(bytes) bytes of which webhooks are told") {
+                number += 1
+                try await times.all([toldMessages(0..<count, bytes: bytes, command: "c\(number)")])
             }
         }
         try await acknowledgements(times, users)

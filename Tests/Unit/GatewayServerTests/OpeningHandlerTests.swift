@@ -19,8 +19,8 @@ import WebSocketWire
         \r\n
         """.utf8)
     private static let answer =
-        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"
-        + "Connection: upgrade\r\n\r\n"
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
+        + "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\nConnection: upgrade\r\n\r\n"
 
     /// Keeps the bytes that reach it.
     private final class Collector: ChannelInboundHandler {

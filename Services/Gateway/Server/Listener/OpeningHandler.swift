@@ -21,7 +21,8 @@ final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private let next: Next
-    private let due: LocalTime
+    private let time: Duration
+    private let start = LocalTime.now
     /// What has come of the head; and while the answer is being written, what has come after it.
     private var received = ByteBuffer()
     private var isAnswering = false
@@ -30,12 +31,12 @@ final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// - Parameter time: how long the connection has until it is a WebSocket, or has its answer.
     init(within time: Duration, next: Next) {
         self.next = next
-        due = .now + LocalTime.Span(time)
+        self.time = time
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel
-        timer = context.eventLoop.scheduleTask(deadline: due.deadline) { channel.close(promise: nil) }
+        timer = context.eventLoop.scheduleTask(in: TimeAmount(time)) { channel.close(promise: nil) }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
@@ -49,7 +50,7 @@ final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
         case .webSocket(let accept, let size):
             received.moveReaderIndex(forwardBy: size)
             answer(accept, context)
-        case .other: leave(context) { try next.http($0, max((due - .now).duration, .zero)) }
+        case .other: leave(context) { try next.http($0, max(time - (.now - start).duration, .zero)) }
         }
     }
 
