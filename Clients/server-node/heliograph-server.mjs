@@ -31,7 +31,7 @@ export class HeliographError extends Error {
 
     /** Whether the same request, with the same idempotency key, may succeed later. */
     get isTransient() {
-        return this.status === 0 || TRANSIENT.includes(this.status);
+        return this.status === 0 || TRANSIENT.includes(this.status) || this.code === "request_in_progress";
     }
 }
 
@@ -98,6 +98,8 @@ export class HeliographServer {
 
     getUser(app, account) { return this.#ask("GET", ["apps", app, "users", account]); }
     listUsers(app, { state, prefix, limit, after } = {}) { return this.#ask("GET", ["apps", app, "users"], { state, prefix, limit, after }); }
+    /** Where up to 1,000 users are. */
+    queryPresence(app, { users }) { return this.#ask("POST", ["apps", app, "presence"], {}, { users }); }
     disconnectUser(app, account, { idempotencyKey } = {}) {
         return this.#write("POST", ["apps", app, "users", account, "disconnect"], idempotencyKey);
     }
@@ -112,8 +114,15 @@ export class HeliographServer {
     setUserAttribute(app, account, name, { value, expected, idempotencyKey }) {
         return this.#write("PUT", ["apps", app, "users", account, "attributes", name], idempotencyKey, { value, expected });
     }
-    deleteUserAttribute(app, account, name, { idempotencyKey } = {}) {
-        return this.#write("DELETE", ["apps", app, "users", account, "attributes", name], idempotencyKey);
+    deleteUserAttribute(app, account, name, { expected, idempotencyKey } = {}) {
+        return this.#write("DELETE", ["apps", app, "users", account, "attributes", name], idempotencyKey, undefined, { expected });
+    }
+
+    listMailbox(app, account, { limit, after } = {}) { return this.#ask("GET", ["apps", app, "users", account, "mailbox"], { limit, after }); }
+    emptyMailbox(app, account, { idempotencyKey } = {}) { return this.#write("DELETE", ["apps", app, "users", account, "mailbox"], idempotencyKey); }
+    /** Takes back a message that no session of the user was given. */
+    recallMessage(app, account, version, { idempotencyKey } = {}) {
+        return this.#write("DELETE", ["apps", app, "users", account, "mailbox", String(version)], idempotencyKey);
     }
 
     // Bans.
@@ -133,19 +142,19 @@ export class HeliographServer {
     /** Without `after` the latest; with it, which is empty for the first page, all by account. */
     listMembers(app, channel, { limit, after } = {}) { return this.#ask("GET", ["apps", app, "channels", channel, "members"], { limit, after }); }
     getMember(app, channel, account) { return this.#ask("GET", ["apps", app, "channels", channel, "members", account]); }
-    listChannelMessages(app, channel, { limit, after } = {}) {
-        return this.#ask("GET", ["apps", app, "channels", channel, "messages"], { limit, after });
+    listChannelMessages(app, channel, { limit, after, order, from, until } = {}) {
+        return this.#ask("GET", ["apps", app, "channels", channel, "messages"], { limit, after, order, from, until });
     }
-    listChannelEvents(app, channel, { limit, after } = {}) {
-        return this.#ask("GET", ["apps", app, "channels", channel, "events"], { limit, after });
+    listChannelEvents(app, channel, { limit, after, order, from, until } = {}) {
+        return this.#ask("GET", ["apps", app, "channels", channel, "events"], { limit, after, order, from, until });
     }
     listChannelAttributes(app, channel) { return this.#ask("GET", ["apps", app, "channels", channel, "attributes"]); }
     getChannelAttribute(app, channel, name) { return this.#ask("GET", ["apps", app, "channels", channel, "attributes", name]); }
     setChannelAttribute(app, channel, name, { value, expected, idempotencyKey }) {
         return this.#write("PUT", ["apps", app, "channels", channel, "attributes", name], idempotencyKey, { value, expected });
     }
-    deleteChannelAttribute(app, channel, name, { idempotencyKey } = {}) {
-        return this.#write("DELETE", ["apps", app, "channels", channel, "attributes", name], idempotencyKey);
+    deleteChannelAttribute(app, channel, name, { expected, idempotencyKey } = {}) {
+        return this.#write("DELETE", ["apps", app, "channels", channel, "attributes", name], idempotencyKey, undefined, { expected });
     }
 
     // Calls.
@@ -253,18 +262,14 @@ export class HeliographServer {
     }
 
     async #ask(method, parts, query = {}, body = undefined, headers = {}) {
-        let isUnanswered = false;
         for (let attempt = 1; ; attempt += 1) {
             try {
                 return await this.#once(method, this.#target(parts, query), body, headers);
             } catch (error) {
                 if (!(error instanceof HeliographError)) throw error;
                 if (error.status === 502 || error.isTransient) this.#turn += 1;
-                // An earlier attempt, of which nothing was heard, may be in progress still: then the same key gets a conflict.
-                const isWorthAnother = error.isTransient || (isUnanswered && error.code === "conflict");
                 const isTooLong = (error.retryAfter ?? 0) * 1_000 > LONGEST_WAIT_MS;
-                if (attempt >= this.#attempts || !isWorthAnother || isTooLong) throw error;
-                isUnanswered ||= error.status === 0 || error.status === 504;
+                if (attempt >= this.#attempts || !error.isTransient || isTooLong) throw error;
                 await wait(pause(attempt, error));
             }
         }

@@ -54,7 +54,7 @@ class HeliographError(Exception):
     @property
     def is_transient(self) -> bool:
         """Whether the same request, with the same idempotency key, may succeed later."""
-        return self.status in (0, *TRANSIENT)
+        return self.status in (0, *TRANSIENT) or self.code == "request_in_progress"
 
 
 @dataclass(frozen=True)
@@ -144,6 +144,10 @@ class HeliographServer:
     def list_users(self, app: str, *, state: str | None = None, prefix: str | None = None, limit: int | None = None, after: str | None = None) -> dict:
         return self._ask("GET", "apps", app, "users", query=_given(state=state, prefix=prefix, limit=limit, after=after))
 
+    def query_presence(self, app: str, *, users: list[str]) -> dict:
+        """Where up to 1,000 users are."""
+        return self._ask("POST", "apps", app, "presence", body={"users": users})
+
     def disconnect_user(self, app: str, account: str, *, idempotency_key: str | None = None) -> dict:
         return self._write("POST", "apps", app, "users", account, "disconnect", key=idempotency_key)
 
@@ -167,8 +171,20 @@ class HeliographServer:
         body = {"value": value} | ({} if expected is ABSENT else {"expected": expected})
         return self._write("PUT", "apps", app, "users", account, "attributes", name, body=body, key=idempotency_key)
 
-    def delete_user_attribute(self, app: str, account: str, name: str, *, idempotency_key: str | None = None) -> dict:
-        return self._write("DELETE", "apps", app, "users", account, "attributes", name, key=idempotency_key)
+    def delete_user_attribute(
+            self, app: str, account: str, name: str, *, expected: str | None = None, idempotency_key: str | None = None) -> dict:
+        return self._write(
+            "DELETE", "apps", app, "users", account, "attributes", name, query=_given(expected=expected), key=idempotency_key)
+
+    def list_mailbox(self, app: str, account: str, *, limit: int | None = None, after: int | None = None) -> dict:
+        return self._ask("GET", "apps", app, "users", account, "mailbox", query=_given(limit=limit, after=after))
+
+    def empty_mailbox(self, app: str, account: str, *, idempotency_key: str | None = None) -> dict:
+        return self._write("DELETE", "apps", app, "users", account, "mailbox", key=idempotency_key)
+
+    def recall_message(self, app: str, account: str, version: int | str, *, idempotency_key: str | None = None) -> dict:
+        """Takes back a message that no session of the user was given."""
+        return self._write("DELETE", "apps", app, "users", account, "mailbox", str(version), key=idempotency_key)
 
     # Bans.
 
@@ -203,11 +219,17 @@ class HeliographServer:
     def get_member(self, app: str, channel: str, account: str) -> dict:
         return self._ask("GET", "apps", app, "channels", channel, "members", account)
 
-    def list_channel_messages(self, app: str, channel: str, *, limit: int | None = None, after: int | str | None = None) -> dict:
-        return self._ask("GET", "apps", app, "channels", channel, "messages", query=_given(limit=limit, after=after))
+    def list_channel_messages(
+            self, app: str, channel: str, *, limit: int | None = None, after: int | str | None = None, order: str | None = None,
+            from_: int | None = None, until: int | None = None) -> dict:
+        query = _given(limit=limit, after=after, order=order, until=until) | {"from": value for value in [from_] if value is not None}
+        return self._ask("GET", "apps", app, "channels", channel, "messages", query=query)
 
-    def list_channel_events(self, app: str, channel: str, *, limit: int | None = None, after: int | str | None = None) -> dict:
-        return self._ask("GET", "apps", app, "channels", channel, "events", query=_given(limit=limit, after=after))
+    def list_channel_events(
+            self, app: str, channel: str, *, limit: int | None = None, after: int | str | None = None, order: str | None = None,
+            from_: int | None = None, until: int | None = None) -> dict:
+        query = _given(limit=limit, after=after, order=order, until=until) | {"from": value for value in [from_] if value is not None}
+        return self._ask("GET", "apps", app, "channels", channel, "events", query=query)
 
     def list_channel_attributes(self, app: str, channel: str) -> dict:
         return self._ask("GET", "apps", app, "channels", channel, "attributes")
@@ -220,8 +242,10 @@ class HeliographServer:
         body = {"value": value} | ({} if expected is ABSENT else {"expected": expected})
         return self._write("PUT", "apps", app, "channels", channel, "attributes", name, body=body, key=idempotency_key)
 
-    def delete_channel_attribute(self, app: str, channel: str, name: str, *, idempotency_key: str | None = None) -> dict:
-        return self._write("DELETE", "apps", app, "channels", channel, "attributes", name, key=idempotency_key)
+    def delete_channel_attribute(
+            self, app: str, channel: str, name: str, *, expected: str | None = None, idempotency_key: str | None = None) -> dict:
+        return self._write(
+            "DELETE", "apps", app, "channels", channel, "attributes", name, query=_given(expected=expected), key=idempotency_key)
 
     # Calls.
 
@@ -287,16 +311,12 @@ class HeliographServer:
         if body is not None:
             data = json.dumps(body).encode()
             sent["Content-Type"] = "application/json"
-        is_unanswered = False
         for attempt in range(1, self._attempts + 1):
             try:
                 return self._once(method, path, data, sent)
             except HeliographError as error:
-                # An earlier attempt, of which nothing was heard, may be in progress still: then the same key gets a conflict.
-                is_worth_another = error.is_transient or (is_unanswered and error.code == "conflict")
-                if attempt == self._attempts or not is_worth_another or (error.retry_after or 0) > LONGEST_WAIT_SECONDS:
+                if attempt == self._attempts or not error.is_transient or (error.retry_after or 0) > LONGEST_WAIT_SECONDS:
                     raise
-                is_unanswered = is_unanswered or error.status in (0, 504)
                 time.sleep(_pause(attempt, error))
         raise ValueError("attempts must be 1 or more")
 

@@ -90,7 +90,7 @@ def test_each_operation_sends_its_example_and_returns_its_answer(kind: str):
             result = client.call(name, *(given[part[1:-1]] for part in path.split("/") if part.startswith("{")), **options)
             assert result == answer["example"], name
             asked = api.asked[-1]
-            wanted = [given[part[1:-1]] if part.startswith("{") else part for part in path.removeprefix("/v1/").split("/")]
+            wanted = [str(given[part[1:-1]]) if part.startswith("{") else part for part in path.removeprefix("/v1/").split("/")]
             assert (asked.method, asked.path, asked.body) == (method, wanted, body), name
             assert asked.query == {one: str(value) for one, value in query.items()}, name
             headers = {one.lower(): value for one, value in asked.headers.items()}

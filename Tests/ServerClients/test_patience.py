@@ -45,7 +45,7 @@ def test_a_rate_is_waited_for_with_the_same_key(api: PretendedAPI, client):
 
 
 def test_a_broken_connection_is_made_again_and_a_request_in_progress_waited_for(api: PretendedAPI, client):
-    api.replies = [BROKEN, problem(409, "conflict"), Reply(body={"version": 5})]
+    api.replies = [BROKEN, problem(409, "request_in_progress"), Reply(body={"version": 5})]
     assert client.call("sendMessage", "demo", "ada", **SENT) == {"version": 5}
     assert len(api.asked) == 3 and len(set(keys(api))) == 1
 

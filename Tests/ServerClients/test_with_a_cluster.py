@@ -46,10 +46,10 @@ async def test_a_server_at_work(stack: Stack, people, kind: str):
         assert (await ask(client.call, "sendMessages", app.id, items=items))["failed"] == 0
     assert await ask(client.call, "setUserAttribute", app.id, "ann", "color", value="blue", expected=None) == {"name": "color", "value": "blue"}
     for call, code in (
-            (("setUserAttribute", app.id, "ann", "color"), "conflict"), (("getUserAttribute", app.id, "ann", "size"), "not_found"),
+            (("setUserAttribute", app.id, "ann", "color"), "value_differs"), (("getUserAttribute", app.id, "ann", "size"), "not_found"),
             (("getUser", stack.open_app.id, "ann"), "forbidden")):
         with pytest.raises(Refused) as refused:
-            await ask(client.call, *call, **({"value": "red", "expected": "green"} if code == "conflict" else {}))
+            await ask(client.call, *call, **({"value": "red", "expected": "green"} if code == "value_differs" else {}))
         assert refused.value.error["code"] == code
     client.close()
     follower.close()
