@@ -29,7 +29,9 @@ DECLARED = {
     "kubectl": {"-n", "create", "apply", "exec", "namespace", "secret", "generic", "-f", "--from-file"},
     "swift": {"build", "run", "test", "-c", "--filter", "--build-tests"},
     # Its options are its settings.
-    "redis-server": {"--cluster-enabled", "--port"},
+    "redis-server": {
+        "--cluster-enabled", "--cluster-node-timeout", "--cluster-require-full-coverage", "--cluster-allow-pubsubshard-when-down",
+        "--appendonly", "--dir", "--port"},
 }
 # How a program is asked for all its options, where `--help` is not enough.
 ASKED_BY = {"curl": (("--help", "all"),), "redis-cli": (("--help",), ("--cluster", "help"))}
