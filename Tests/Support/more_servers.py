@@ -60,9 +60,14 @@ class MoreServers:
             if port + BUS <= LAST and port + BUS not in taken:
                 return Place(name, port, folder, self._stack.directory / "logs" / f"{name}.log")
 
-    def start(self, steps: PageCommands, words: str, places: dict[Place, dict[str, str]], user: list[str] | None = None) -> None:
-        """Starts servers at these places by the next command of a page, each with its values for the page's names."""
-        command = steps.take(words)
+    def start(
+            self, steps: PageCommands, words: str, places: dict[Place, dict[str, str]], *, user: list[str] | None = None, more: str = "",
+    ) -> None:
+        """Starts servers at these places by the next command of a page, each with its values for the page's names.
+
+        `user` and `more` are those of `PageCommands.run`.
+        """
+        command = f"{steps.take(words)} {more}".rstrip()
         for place, names in places.items():
             self._processes.append(steps.start(with_values(command, names), place.folder, place.log, user))
 

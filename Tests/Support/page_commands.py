@@ -39,9 +39,17 @@ class PageCommands:
         assert words in command, f"{self._place}: the next command is {command!r}, without {words!r}"
         return command
 
-    def run(self, words: str, names: dict[str, str] | None = None, user: list[str] | None = None) -> str:
-        """Runs the next command to its end; its output. With `user`, by another user, as whom this prefix runs programs."""
-        command = with_values(self.take(words), names or {})
+    def run(self, words: str, names: dict[str, str] | None = None, *, user: list[str] | None = None, more: str = "") -> str:
+        """Runs the next command to its end; its output.
+
+        - user: a prefix that runs programs as another user.
+        - more: options that the page does not have.
+        """
+        return self.run_now(f"{self.take(words)} {more}".rstrip(), names or {}, user=user)
+
+    def run_now(self, command: str, names: dict[str, str], *, user: list[str] | None = None) -> str:
+        """Runs a command that was taken, on one of the servers that it is for."""
+        command = with_values(command, names)
         done = subprocess.run(
             [*(user or []), "bash", "-c", command], cwd="/", env=self._environment, capture_output=True, text=True, timeout=STEP_SECONDS,
             check=False)
