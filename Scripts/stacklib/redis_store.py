@@ -132,8 +132,10 @@ def _create_secrets(record: Record) -> None:
     folder.mkdir(parents=True)
     (folder / "password").write_text(token_hex(16))
     names = sorted({f"IP:{member.address}" for member in record.of_kind("redis")})
-    run([tool("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", str(SECRETS_DAYS),
-         "-subj", "/CN=redis", "-addext", f"subjectAltName={','.join(names)}", "-keyout", str(folder / "key.pem"), "-out", str(authority(str(folder)))])
+    run([
+        tool("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", str(SECRETS_DAYS),
+        "-subj", "/CN=redis", "-addext", f"subjectAltName={','.join(names)}", "-keyout", str(folder / "key.pem"),
+        "-out", str(authority(str(folder)))])
 
 
 def home(record: Record, member: Member) -> Path:

@@ -17,7 +17,7 @@ HOST = "127.0.0.1"
 # A request waits until the successor of its service runs.
 LONGEST_SECONDS = 8
 FAILOVER_SECONDS = 20
-SERVICES = ("presence#1", "channel-state#1", "invitation#1", "gateway#1", "gateway#2")
+PROCESSES = ("presence#1", "channel-state#1", "gateway#1", "gateway#2")
 # PostgreSQL does not run as root.
 AS_POSTGRES = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"] if os.getuid() == 0 else []
 
@@ -79,7 +79,7 @@ def sql(place: Place, statement: str) -> list[str]:
 
 async def test_second_servers_are_added_while_users_talk(make_stack, people, monkeypatch):
     monkeypatch.setenv("HELIOGRAPH_GATEWAY_DRAIN", "1s")
-    stack: Stack = make_stack("--redis", "single", gateways=2, sip_bridge=0)
+    stack: Stack = make_stack("--redis", "single", gateways=2, invitation=0, sip_bridge=0)
     with MoreServers(stack) as more:
         async with people(stack) as cast, Chat(stack, cast) as chat:
             await chat.begin([unique("user") for _ in range(4)])
@@ -88,7 +88,7 @@ async def test_second_servers_are_added_while_users_talk(make_stack, people, mon
             redis, (postgres, standby) = await asyncio.gather(
                 asyncio.to_thread(add_sentinels, stack, more), asyncio.to_thread(add_standby, stack, more))
             await chat.goes_on()
-            for name in SERVICES:
+            for name in PROCESSES:
                 await asyncio.to_thread(stack.drain, name)
                 await asyncio.to_thread(
                     stack.run, "start", name, "--set", f"HELIOGRAPH_REDIS_URL={redis}", "--set", f"HELIOGRAPH_POSTGRES_URL={postgres}")
