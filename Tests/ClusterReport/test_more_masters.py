@@ -66,7 +66,7 @@ def remove(stack: Stack, master: Place, replica: Place) -> None:
     pytest.param("1", SLOTS // 4, marks=pytest.mark.long), pytest.param("0.1", 528, marks=pytest.mark.short)])
 async def test_a_master_comes_and_goes_while_users_talk(make_stack, people, monkeypatch, weight: str, slots: int):
     monkeypatch.setenv("HELIOGRAPH_GATEWAY_DRAIN", "1s")
-    stack: Stack = make_stack("--redis", "cluster", gateways=2, sip_bridge=0)
+    stack: Stack = make_stack("--redis", "cluster", gateways=2, invitation=0, sip_bridge=0)
     # `rebalance` takes the first slots of each master.
     accounts = [named_within(stack, "u", range(first, first + 150)) for first in (0, 3_000, 5_461, 9_000, 10_922, 15_000)]
     users = {slot_of(f"a:{stack.open_app.id}:u:{account}", is_user=True) for account in accounts}

@@ -21,11 +21,11 @@ class Chat:
     """`async with Chat(stack, cast) as chat:` pairs of users, both of whom send to each other, and one channel that all are in.
 
     Like our own clients, they resume their sessions by themselves, and send again, with the same `messageID`, what was not answered.
-    Any other failure of a call fails the test when the chat ends.
+    Any other failure of a call fails the test, unless its reason is among `repeated`: then it is sent again likewise.
     """
 
-    def __init__(self, stack: Stack, cast):
-        self.stack, self.cast = stack, cast
+    def __init__(self, stack: Stack, cast, *, repeated: tuple[str, ...] = ()):
+        self.stack, self.cast, self._repeated = stack, cast, repeated
         self.users: list[Client] = []
         self.room = unique("room")
         self.sent: dict[Client, int] = {}
@@ -123,7 +123,9 @@ class Chat:
         while True:
             try:
                 reply = await client.attempt(function, **arguments)
-                break
+                if reply.ok or reply.data.get("reason") not in self._repeated:
+                    break
+                await before_next_try(PAUSE_SECONDS)
             except (ConnectionError, ConnectionClosed):
                 # The task that notices the end of the connection may not have run yet.
                 await before_next_try(PAUSE_SECONDS)

@@ -40,7 +40,7 @@ async def gather(stack: Stack, cast, channel: str) -> list[Client]:
 
 
 async def test_publications_go_to_few_shards(make_stack, people):
-    stack: Stack = make_stack(gateways=GATEWAYS, sip_bridge=0)
+    stack: Stack = make_stack(gateways=GATEWAYS, invitation=0, sip_bridge=0)
     # More channels than gateways, so that not all of them can have the same two.
     rooms = [unique("room") for _ in range(3 * GATEWAYS)]
 
