@@ -171,15 +171,19 @@ def drain(record: Record, name: str) -> None:
     _stopped(record, member)
 
 
-def start(record: Record, name: str, programs: Path | None = None) -> None:
-    """Starts a member that is down, as it was configured by `up`; with `programs`, by that release's program from now on."""
+def start(record: Record, name: str, programs: Path | None = None, settings: dict[str, str] | None = None) -> None:
+    """Starts a member that is down, as it was configured by `up`.
+
+    From now on it runs by that release's program, with `programs`, and with these `settings` in place of those it had.
+    """
     member = record.member(name)
     if member.is_running:
         raise StackError(f"{name} is running (pid {member.identity.pid})")
+    if (programs is not None or settings) and member.kind not in services.KINDS:
+        raise StackError(f"{name} is no process of the cluster's own")
     if programs is not None:
-        if member.kind not in services.KINDS:
-            raise StackError(f"{name} is no process of the cluster's own")
         member.command = [services.program(member.kind, programs)]
+    member.environment |= settings or {}
     if member.kind == "postgres":
         postgres_store.prepare_start(record, member)
     _launch(record, member)

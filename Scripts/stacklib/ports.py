@@ -28,10 +28,18 @@ def reserve(record: Record, assign: Callable[["PortPicker"], None]) -> None:
     registry = _registry()
     with locked(registry.with_suffix(".lock")):
         stacks = [path for path in _known(registry) if (path / "stack.json").exists() and path != record.directory]
-        taken = {port for path in stacks for member in Record.load(path).members for port in member.ports}
-        assign(PortPicker(taken))
+        assign(PortPicker(_taken(stacks)))
         record.save()
         write_json(registry.with_suffix(".json"), [str(path) for path in [*stacks, record.directory]])
+
+
+def reserved() -> set[int]:
+    """The ports of all stacks."""
+    return _taken(_known(_registry()))
+
+
+def _taken(stacks: list[Path]) -> set[int]:
+    return {port for path in stacks for member in Record.load(path).members for port in member.ports}
 
 
 def _known(registry: Path) -> list[Path]:

@@ -32,6 +32,8 @@ class Member:
     """Where it listens."""
     network: str = ""
     """A path to the network namespace of its host; empty for this machine's own."""
+    secrets: str = ""
+    """Of a Redis server that speaks TLS only and asks for a password: the folder with both; else empty."""
 
     @property
     def port(self) -> int:

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
+from urllib.parse import quote
 
 from . import hosts, networks
 from .errors import StackError
@@ -28,6 +30,8 @@ PROBE_SECONDS = 2
 ASK_AGAIN_SECONDS = 2
 APPEND_ONLY = "appendonlydir"
 COPY_ATTEMPTS = 10
+# Longer than a stack lives.
+SECRETS_DAYS = 365
 # The memory that `fill` leaves Redis: enough to answer commands, too little to store data.
 ROOM_BYTES = 65_536
 
@@ -39,10 +43,14 @@ class Layout:
     flavour: str = "single"
     masters: int = 1
     replicas: int = 0
+    tls: bool = False
+    """Whether servers speak TLS only, and ask for a password."""
 
     @staticmethod
-    def of(flavour: str, masters: int | None, replicas: int | None) -> "Layout":
+    def of(flavour: str, masters: int | None, replicas: int | None, tls: bool = False) -> "Layout":
         """From the options of `up`, which may be absent."""
+        if tls and flavour != "cluster":
+            raise StackError("--redis-tls needs --redis cluster")
         if flavour != "cluster" and masters not in (None, 1):
             raise StackError("--redis-masters needs --redis cluster")
         if flavour == "single" and replicas not in (None, 0):
@@ -52,7 +60,7 @@ class Layout:
         masters = (3 if masters is None else masters) if flavour == "cluster" else 1
         if masters < 1:
             raise StackError("--redis-masters must be at least 1")
-        return Layout(flavour, masters, 1 if replicas is None else replicas)
+        return Layout(flavour, masters, 1 if replicas is None else replicas, tls)
 
 
 def add_members(record: Record, layout: Layout, pick: Callable[[int], list[int]]) -> None:
@@ -65,9 +73,12 @@ def add_members(record: Record, layout: Layout, pick: Callable[[int], list[int]]
         # In a cluster, the second port is for the other servers.
         ports = pick(2 if layout.flavour == "cluster" else 1)
         name = f"redis#{number}"
-        member = Member(name, "redis", ports, [], **hosts.place(record, name))
+        member = Member(name, "redis", ports, [], secrets=str(_secrets(record)) if layout.tls else "", **hosts.place(record, name))
         member.command = [tool("redis-server"), str(_configuration(record, member))]
         record.members.append(member)
+    if layout.tls:
+        # Already here: the URL, which processes are to have, names them.
+        _create_secrets(record)
     for number in range(1, (SENTINELS if layout.flavour == "sentinel" else 0) + 1):
         name = f"sentinel#{number}"
         member = Member(name, "sentinel", pick(1), [], **hosts.place(record, name))
@@ -97,7 +108,34 @@ def url(record: Record) -> str:
     addresses = ",".join(f"{member.address}:{member.port}" for member in record.of_kind(kind))
     if record.redis == "single":
         return f"redis://{addresses}"
+    if secrets := record.of_kind("redis")[0].secrets:
+        return f"rediss+{record.redis}://:{password(secrets)}@{addresses}?cacert={quote(str(authority(secrets)), safe='')}"
     return f"redis+{record.redis}://{addresses}" + (f"/{MASTER_NAME}" if record.redis == "sentinel" else "")
+
+
+def _secrets(record: Record) -> Path:
+    """The folder of the servers' common certificate, which is its own authority, and their password."""
+    return record.directory / "redis" / "secrets"
+
+
+def authority(secrets: str) -> Path:
+    """The certificate that vouches for the servers' certificates."""
+    return Path(secrets) / "certificate.pem"
+
+
+def password(secrets: str) -> str:
+    return (Path(secrets) / "password").read_text()
+
+
+def _create_secrets(record: Record) -> None:
+    folder = _secrets(record)
+    folder.mkdir(parents=True)
+    (folder / "password").write_text(token_hex(16))
+    names = sorted({f"IP:{member.address}" for member in record.of_kind("redis")})
+    run([
+        tool("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", str(SECRETS_DAYS),
+        "-subj", "/CN=redis", "-addext", f"subjectAltName={','.join(names)}", "-keyout", str(folder / "key.pem"),
+        "-out", str(authority(str(folder)))])
 
 
 def home(record: Record, member: Member) -> Path:
@@ -116,8 +154,18 @@ def create(record: Record) -> None:
         home(record, member).mkdir(parents=True)
         if record.redis != "single":
             lines = _sentinel_lines(record) if member.kind == "sentinel" else _server_lines(record, member)
-            common = [f"port {member.port}", f"bind {member.address}", "protected-mode no", f"dir {home(record, member)}"]
+            common = [*_port_lines(member), f"bind {member.address}", "protected-mode no", f"dir {home(record, member)}"]
             _configuration(record, member).write_text("\n".join([*common, *lines]) + "\n")
+
+
+def _port_lines(member: Member) -> list[str]:
+    if not member.secrets:
+        return [f"port {member.port}"]
+    folder, word = Path(member.secrets), password(member.secrets)
+    return [
+        "port 0", f"tls-port {member.port}", "tls-cluster yes", "tls-replication yes", "tls-auth-clients no",
+        f"tls-cert-file {authority(member.secrets)}", f"tls-key-file {folder / 'key.pem'}", f"tls-ca-cert-file {authority(member.secrets)}",
+        f"requirepass {word}", f"masterauth {word}"]
 
 
 def _server_lines(record: Record, member: Member) -> list[str]:
@@ -221,8 +269,10 @@ def _holds(condition: Callable[[Member], bool], member: Member) -> bool:
 
 def ask(member: Member, *words: str) -> str:
     """Runs one command on a server; the answer as redis-cli prints it."""
+    secured = ["--tls", "--cacert", str(authority(member.secrets))] if member.secrets else []
+    variables = {"REDISCLI_AUTH": password(member.secrets)} if member.secrets else {}
     with networks.entered(member.network):
-        answer = run([tool("redis-cli"), "-h", member.address, "-p", str(member.port), "-e", *words], PROBE_SECONDS)
+        answer = run([tool("redis-cli"), "-h", member.address, "-p", str(member.port), *secured, "-e", *words], PROBE_SECONDS, **variables)
     return answer.replace("\r", "").strip()
 
 

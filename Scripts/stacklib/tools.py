@@ -17,12 +17,13 @@ def tool(name: str) -> str:
     return found
 
 
-def run(command: list[str], seconds: float = RUN_SECONDS) -> str:
-    """Runs a command; its output. Raises when it fails or takes longer."""
+def run(command: list[str], seconds: float = RUN_SECONDS, **variables: str) -> str:
+    """Runs a command, with these variables in its environment; its output. Raises when it fails or takes longer."""
     name = os.path.basename(command[0])
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd="/", timeout=seconds, check=False)
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd="/", env=os.environ | variables, timeout=seconds,
+            check=False)
     except subprocess.TimeoutExpired:
         raise StackError(f"{name} took more than {seconds:.0f} s") from None
     if done.returncode != 0:

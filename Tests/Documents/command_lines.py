@@ -20,6 +20,8 @@ PAGES = ("README.md", "CONTRIBUTING.md", "Docs/*.md", "Docs/monitoring/*.md")
 GENERATED = ("Docs/conformance.md",)
 # What belongs to the shell itself.
 BUILTINS = {"alias", "export", "eval", "cd", "true", "echo"}
+# What commands follow in a loop of the shell, and its end.
+KEYWORDS = {"until", "while", "do", "done"}
 OPTION = re.compile(r"^--?[A-Za-z][\w-]*")
 # A line that is a command of some program: its first word is a name, and an option follows.
 LOOKS_LIKE_COMMAND = re.compile(r"^(?:\$ )?[a-z][\w./-]* (?:[^|<>={}]* )?--?[a-z][\w-]*\b")
@@ -29,7 +31,9 @@ DECLARED = {
     "kubectl": {"-n", "create", "apply", "exec", "namespace", "secret", "generic", "-f", "--from-file"},
     "swift": {"build", "run", "test", "-c", "--filter", "--build-tests"},
     # Its options are its settings.
-    "redis-server": {"--cluster-enabled", "--port"},
+    "redis-server": {
+        "--cluster-enabled", "--cluster-node-timeout", "--cluster-require-full-coverage", "--cluster-allow-pubsubshard-when-down",
+        "--appendonly", "--dir", "--port", "--replicaof", "--sentinel", "sentinel.conf"},
 }
 # How a program is asked for all its options, where `--help` is not enough.
 ASKED_BY = {"curl": (("--help", "all"),), "redis-cli": (("--help",), ("--cluster", "help"))}
@@ -132,7 +136,7 @@ def problems(block: Block) -> list[str]:
     found = []
     for command, _ in block.commands:
         for words in simple_commands(command):
-            while words and re.match(r"^[A-Z_]+=", words[0]):
+            while words and (words[0] in KEYWORDS or re.match(r"^[A-Z_]+=", words[0])):
                 words.pop(0)
             if words and words[0] not in BUILTINS:
                 found += [f"{block.place}: {what}" for what in unknown(words)]

@@ -13,18 +13,28 @@ SLOTS, MASTERS, BUCKETS = 16_384, 3, 4096
 STARTS = 30
 
 
+def slot_of(name: str, *, is_user: bool) -> int:
+    """The slot of what has this name in Redis' keys."""
+    crc = binascii.crc_hqx(name.encode(), 0)
+    return crc % BUCKETS * (SLOTS // BUCKETS) if is_user else crc % SLOTS
+
+
 def master_of(name: str, *, is_user: bool) -> int:
     """The master, counted from 0, of what has this name in Redis' keys."""
-    crc = binascii.crc_hqx(name.encode(), 0)
-    slot = crc % BUCKETS * (SLOTS // BUCKETS) if is_user else crc % SLOTS
-    return slot * MASTERS // SLOTS
+    return slot_of(name, is_user=is_user) * MASTERS // SLOTS
 
 
 def named(stack: Stack, kind: str, master: int) -> str:
     """A new account ("u") or channel ("c") of a master."""
+    first, end = (-(-number * SLOTS // MASTERS) for number in (master, master + 1))
+    return named_within(stack, kind, range(first, end))
+
+
+def named_within(stack: Stack, kind: str, slots: range) -> str:
+    """A new account ("u") or channel ("c") whose slot is one of these."""
     while True:
         name = unique(kind)
-        if master_of(f"a:{stack.open_app.id}:{kind}:{name}", is_user=kind == "u") == master:
+        if slot_of(f"a:{stack.open_app.id}:{kind}:{name}", is_user=kind == "u") in slots:
             return name
 
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import urllib.parse
 import uuid
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -100,13 +101,25 @@ class Stack:
 
         On the server `node`, or where the command's key is. Without a key: on the master, of a cluster on any server.
         """
-        follow = ["-c"] if node is None and self.endpoints["redis"]["url"].startswith("redis+cluster") else []
+        follow = ["-c"] if node is None and "+cluster://" in self.endpoints["redis"]["url"] else []
         name = node or self._redis_for_keys()
         done = subprocess.run(
-            ["redis-cli", "-u", self._redis_url(name), *follow, "-e", *words], capture_output=True, text=True,
-            timeout=COMMAND_SECONDS, check=False)
+            ["redis-cli", "-u", self._redis_url(name), *self.redis_options, *follow, "-e", *words], capture_output=True, text=True,
+            env=os.environ | self.redis_variables, timeout=COMMAND_SECONDS, check=False)
         assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
         return done.stdout.strip()
+
+    @property
+    def redis_options(self) -> list[str]:
+        """What `redis-cli` needs besides an address: the authority of a stack with `--redis-tls`."""
+        url = urllib.parse.urlsplit(self.endpoints["redis"]["url"])
+        return ["--tls", "--cacert", urllib.parse.parse_qs(url.query)["cacert"][0]] if url.scheme.startswith("rediss") else []
+
+    @property
+    def redis_variables(self) -> dict[str, str]:
+        """The password for `redis-cli` of such a stack."""
+        found = re.match(r"[^/]+://:([^@]+)@", self.endpoints["redis"]["url"])
+        return {"REDISCLI_AUTH": found[1]} if found else {}
 
     def redis_everywhere(self, *words: str) -> list[str]:
         """Runs one command on every master; their answers."""

@@ -121,6 +121,7 @@ def test_sentinels_replace_a_dead_master(make_stack):
     (("--redis", "sentinel", "--redis-masters", "2"), "--redis-masters needs --redis cluster"),
     (("--redis-replicas", "1"), "--redis-replicas needs --redis sentinel or --redis cluster"),
     (("--redis", "cluster", "--redis-masters", "0"), "--redis-masters must be at least 1"),
+    (("--redis", "sentinel", "--redis-tls"), "--redis-tls needs --redis cluster"),
     (("--postgres-standby", "--postgres-disk", "100"), "--postgres-disk holds one server"),
 ])
 def test_options_that_contradict_each_other_start_nothing(options: tuple[str, ...], said: str):
