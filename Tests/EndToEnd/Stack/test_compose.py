@@ -1,6 +1,7 @@
 """The container files: valid, and consistent with the settings of the services."""
 
 import functools
+import json
 import os
 import re
 import stat
@@ -298,3 +299,39 @@ def test_prometheus_and_grafana_get_what_the_documents_have():
     source, = yaml.safe_load(grafana["/etc/grafana/provisioning/datasources/heliograph.yml"].read_text())["datasources"]
     assert source["url"] == "http://prometheus:9090" and source["isDefault"]
     assert all(path.exists() for path in (*prometheus.values(), *grafana.values()))
+
+
+def allow_io_uring(profile: Path, result: Path) -> tuple[int, str]:
+    done = run_program("Docker/allow-io-uring", str(profile), str(result))
+    return done.returncode, done.stderr
+
+
+def test_io_uring_is_allowed_by_the_engines_profile_with_three_calls_more(tmp_path: Path):
+    engines, ours = tmp_path / "default.json", tmp_path / "seccomp.json"
+    refused = {"names": ["io_uring_setup", "bpf"], "action": "SCMP_ACT_ERRNO", "errnoRet": 38}
+    others = {
+        "defaultAction": "SCMP_ACT_ERRNO", "defaultErrnoRet": 1, "archMap": [{"architecture": "SCMP_ARCH_X86_64"}],
+        "syscalls": [{"names": ["read"], "action": "SCMP_ACT_ALLOW", "includes": {"caps": ["CAP_X"]}}]}
+    engines.write_text(json.dumps(others | {"syscalls": [*others["syscalls"], refused]}))
+    assert allow_io_uring(engines, ours) == (0, "")
+    calls = {"names": ["io_uring_setup", "io_uring_enter", "io_uring_register"], "action": "SCMP_ACT_ALLOW"}
+    assert json.loads(ours.read_text()) == others | {"syscalls": [*others["syscalls"], refused | {"names": ["bpf"]}, calls]}
+    # Its own result stays as it is.
+    again = tmp_path / "again.json"
+    assert allow_io_uring(ours, again) == (0, "")
+    assert json.loads(again.read_text()) == json.loads(ours.read_text())
+    found = yaml.safe_load(run_program(*compose_command("io-uring"), HELIOGRAPH_SECCOMP=str(ours)).stdout)["services"]
+    for name, service in found.items():
+        profiles = [option for option in service["security_opt"] if option.startswith("seccomp:")]
+        assert "no-new-privileges:true" in service["security_opt"] and len(profiles) == (name == "gateway"), name
+
+
+@pytest.mark.parametrize("text, problem", [
+    ("{", "no seccomp profile"), ("[]", "no seccomp profile"), ('{"defaultAction": "SCMP_ACT_ERRNO"}', "no seccomp profile"),
+    ('{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": []}', "allows all"), (None, "No such file")])
+def test_what_is_no_profile_of_an_engine_is_refused(tmp_path: Path, text: str | None, problem: str):
+    profile, result = tmp_path / "default.json", tmp_path / "seccomp.json"
+    if text is not None:
+        profile.write_text(text)
+    code, error = allow_io_uring(profile, result)
+    assert code == 1 and problem in error and not result.exists()
