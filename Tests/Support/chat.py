@@ -121,6 +121,8 @@ class Chat:
         """Calls until there is an answer, on as many connections as that takes."""
         started = time.monotonic()
         while True:
+            # A call without a connection would count as one that was not answered.
+            await asyncio.wait_for(self._up[client].wait(), RETURN_SECONDS)
             try:
                 reply = await client.attempt(function, **arguments)
                 if reply.ok or reply.data.get("reason") not in self._repeated:
@@ -129,7 +131,6 @@ class Chat:
             except (ConnectionError, ConnectionClosed):
                 # The task that notices the end of the connection may not have run yet.
                 await before_next_try(PAUSE_SECONDS)
-                await asyncio.wait_for(self._up[client].wait(), RETURN_SECONDS)
         if not reply.ok:
             raise CallFailed(function, reply.error, reply.data)
         self.worst = max(self.worst, time.monotonic() - started)
