@@ -61,18 +61,16 @@ package struct AppStore: Sendable {
         let row = try await pool.query(
             """
             SELECT \(Self.columns), \(BeforeHookStore.columns),
-                coalesce('\(WebhookKind.message.rawValue)' = ANY (w.kinds), false) AS tells_messages,
-                coalesce(w.message_text, false) AS message_text
-            FROM apps LEFT JOIN before_hooks h ON h.app = apps.id LEFT JOIN webhooks w ON w.app = apps.id
-            WHERE id = $1
+                (SELECT CASE WHEN w.message_text THEN 1 ELSE 0 END FROM webhooks w
+                WHERE w.app = apps.id AND '\(WebhookKind.message.rawValue)' = ANY (w.kinds)) AS message_text
+            FROM apps LEFT JOIN before_hooks h ON h.app = apps.id WHERE id = $1
             """, [.text(id.rawValue)], within: pool.configuration.actTimeout
         ).first
         guard let row, let app = try Self.record(row) else { return nil }
         return AppSettings(
             certificate: app.certificate, tokenRequired: app.tokenRequired, limits: app.limits,
             hook: try BeforeHook(row),
-            messageEvents: try row.bool("tells_messages")
-                ? MessageEvents(withText: try row.bool("message_text")) : nil)
+            messageEvents: try row.optionalInt64("message_text").map { MessageEvents(withText: $0 == 1) })
     }
 
     /// The ids of all apps.
