@@ -290,8 +290,8 @@ let package = Package(
             name: "Control",
             dependencies: [
                 "BusProtocol", "ClusterBus", "ClusterState", "ControlInspection", "MessageStore", "PostgresStore",
-                "RedisClient", "ServiceKit", "SignalingClient", "SignalingProtocol", "SignalingTokens", "SignalingWire",
-                argumentParser, logging, nioCore, nioPosix, nioSSL, nioTLS,
+                "Pacing", "RedisClient", "ServiceKit", "SignalingClient", "SignalingProtocol", "SignalingTokens",
+                "SignalingWire", "WebhookClient", argumentParser, logging, nioCore, nioPosix, nioSSL, nioTLS,
             ],
             path: "Services/Control", exclude: ["Inspection"], swiftSettings: strict),
         .target(

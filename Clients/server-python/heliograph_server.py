@@ -69,15 +69,17 @@ class Event:
 def is_genuine(header: str, body: bytes, secret: str, *, within: float = SIGNATURE_SECONDS) -> bool:
     """Whether a webhook or a question of a before-hook comes from Heliograph, and was signed within so many seconds.
 
+    While a secret is being replaced, requests have a signature by each: one of them is enough.
+
     :param header: the value of `Heliograph-Signature`
     :param body: the body as it came
     """
-    parts = dict(part.strip().partition("=")[::2] for part in header.split(","))
-    signed_at, signature = parts.get("t", ""), parts.get("v1", "")
+    parts = [part.strip().partition("=")[::2] for part in header.split(",")]
+    signed_at, signatures = dict(parts).get("t", ""), [value for name, value in parts if name == "v1"]
     if not (signed_at.isascii() and signed_at.isdigit()):
         return False
     wanted = hmac.new(secret.encode(), signed_at.encode() + b"." + body, hashlib.sha256).hexdigest()
-    return hmac.compare_digest(wanted.encode(), signature.encode()) and abs(time.time() - int(signed_at)) <= within
+    return any(hmac.compare_digest(wanted.encode(), one.encode()) for one in signatures) and abs(time.time() - int(signed_at)) <= within
 
 
 class HeliographServer:

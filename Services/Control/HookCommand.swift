@@ -15,7 +15,8 @@ struct HookCommand: AsyncParsableCommand {
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sets an app's before-hook and prints its secret. Gateways follow within 40 s.")
+            abstract: "Sets an app's before-hook and prints its secret. Gateways follow within 40 s.",
+            discussion: "Options that are not given get their defaults; the secret stays.")
 
         @Argument(help: "The app.")
         var app: AppID
@@ -57,7 +58,7 @@ struct HookCommand: AsyncParsableCommand {
                     hook.deadline = deadline
                     hook.failsOpen = failOpen
                     hook.requests = requests
-                    hook.allowed = receiver.allowed
+                    hook.allowed = receiver.allowed()
                     hook.refusesBusy = refuseBusy
                     guard try await BeforeHookStore(pool: pool).set(hook, of: app) else {
                         throw AppCommand.unknown(app)

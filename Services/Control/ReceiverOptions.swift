@@ -8,11 +8,13 @@ struct ReceiverOptions: ParsableArguments {
 
     @OptionGroup var secret: SecretOptions
 
-    @Flag(help: "The URL may lead into private networks.")
-    var allowPrivate = false
+    @Flag(inversion: .prefixedNo, help: "The URL may lead into private networks.")
+    var allowPrivate: Bool?
 
-    @Flag(help: "The URL may lead to the loopback addresses of the machine that makes the requests.")
-    var allowLoopback = false
+    @Flag(
+        inversion: .prefixedNo,
+        help: "The URL may lead to the loopback addresses of the machine that makes the requests.")
+    var allowLoopback: Bool?
 
     func validate() throws {
         guard WebhookURL(url) != nil else {
@@ -28,5 +30,10 @@ struct ReceiverOptions: ParsableArguments {
         return url
     }
 
-    var allowed: AllowedNetworks { AllowedNetworks(private: allowPrivate, loopback: allowLoopback) }
+    /// - Parameter former: what holds of the networks that are not named.
+    func allowed(insteadOf former: AllowedNetworks = []) -> AllowedNetworks {
+        AllowedNetworks(
+            private: allowPrivate ?? former.contains(.privateOnes),
+            loopback: allowLoopback ?? former.contains(.loopback))
+    }
 }

@@ -6,7 +6,11 @@ internal import SignalingProtocol
 
 /// A secret, on the command line or in a file: other users of the machine see command lines.
 struct SecretOptions: ParsableArguments {
-    @Option(help: "The secret that signs the requests, 16...128 bytes; by default that of before, or a random one.")
+    @Option(
+        help: """
+            The secret that signs the requests, 16...128 bytes; by default that of before (but for rotate), or a random \
+            one.
+            """)
     var secret: String?
 
     @Option(help: "The file whose only line is the secret, which no list of processes shows then.")

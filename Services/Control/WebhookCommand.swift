@@ -9,12 +9,13 @@ struct WebhookCommand: AsyncParsableCommand {
         commandName: "webhook", abstract: "Sets where apps' events are sent by HTTP, and shows how that is going.",
         subcommands: [
             Set.self, ShowSetting<WebhookRecord>.self, ListSettings<WebhookRecord>.self,
-            RemoveSetting<WebhookRecord>.self, Dead.self, Replay.self,
+            RemoveSetting<WebhookRecord>.self, Rotate.self, Test.self, Deliveries.self, Dead.self, Replay.self,
         ])
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sets an app's webhook and prints its secret. Services follow within a second.")
+            abstract: "Sets an app's webhook and prints its secret. Services follow within a second.",
+            discussion: "Set it again to change it: what is not named stays as it was.")
 
         private static let kindNames = WebhookKind.allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -25,37 +26,54 @@ struct WebhookCommand: AsyncParsableCommand {
 
         @Option(
             parsing: .upToNextOption,
-            help: "Which events: \(Self.kindNames); by default all but message."
+            help: "Which events: \(Self.kindNames); at first all but message."
         )
         var kinds: [WebhookKind] = []
 
-        @Flag(help: "Events of the kind message have the texts of the messages.")
-        var messageText = false
+        @Flag(
+            inversion: .prefixedNo,
+            help: "Events of the kind message have the texts of the messages; ends where --kinds leaves that kind out.")
+        var messageText: Bool?
 
-        @Option(help: "Events in one request at most: 1...1000.")
-        var batch = 100
+        @Option(help: "Events in one request at most: 1...1000; at first 100.")
+        var batch: Int?
+
+        @OptionGroup var overlap: OverlapOptions
 
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            guard Webhook.batches.contains(batch) else { throw ValidationError("--batch must be 1...1000") }
-            guard !messageText || kinds.contains(.message) else {
+            guard Webhook.batches.contains(batch ?? 1) else { throw ValidationError("--batch must be 1...1000") }
+            guard messageText != true || kinds.isEmpty || kinds.contains(.message) else {
                 throw ValidationError("--message-text needs message among --kinds")
             }
+        }
+
+        /// The webhook as the options change it.
+        private func changed(_ former: Webhook?, url: WebhookURL, secret: String?) throws -> Webhook {
+            var webhook = former ?? Webhook(app: app, url: url, secret: SecureRandom.hex(bytes: 32))
+            webhook.url = url
+            if let secret { webhook.secret = secret }
+            if !kinds.isEmpty { webhook.kinds = Swift.Set(kinds) }
+            if let batch { webhook.batch = batch }
+            webhook.allowed = receiver.allowed(insteadOf: webhook.allowed)
+            let tellsMessages = webhook.kinds.contains(.message)
+            guard messageText != true || tellsMessages else {
+                throw ValidationError("--message-text needs message among the kinds")
+            }
+            webhook.messageText = tellsMessages && messageText ?? webhook.messageText
+            return webhook
         }
 
         func run() async throws {
             try await Failure.reported {
                 let (url, given) = (try receiver.address(), try receiver.secret.given())
                 try await Database.with { pool in
-                    let former = try await WebhookRecord.find(app, in: pool)?.webhook.secret
-                    var webhook = Webhook(
-                        app: app, url: url, secret: given ?? former ?? SecureRandom.hex(bytes: 32))
-                    if !kinds.isEmpty { webhook.kinds = Swift.Set(kinds) }
-                    webhook.batch = batch
-                    webhook.messageText = messageText
-                    webhook.allowed = receiver.allowed
-                    guard try await WebhookStore(pool: pool).set(webhook) else { throw AppCommand.unknown(app) }
+                    let former = try await WebhookRecord.find(app, in: pool)?.webhook
+                    let webhook = try changed(former, url: url, secret: given)
+                    guard try await WebhookStore(pool: pool).set(webhook, overlap: overlap.duration) else {
+                        throw AppCommand.unknown(app)
+                    }
                     output.show(try await WebhookRecord.existing(app, in: pool).output(withSecret: true))
                 }
             }

@@ -23,8 +23,11 @@ struct WebhookOutput: PrintableRecord {
             JSONMember("app", webhook.app.rawValue), JSONMember("url", webhook.url.text),
             JSONMember("kinds", .array(kinds.map { .string($0) })), JSONMember("messageText", webhook.messageText),
             JSONMember("batch", webhook.batch),
+            JSONMember("messageText", webhook.messageText),
             JSONMember("allowPrivate", webhook.allowed.contains(.privateOnes)),
             JSONMember("allowLoopback", webhook.allowed.contains(.loopback)),
+            // Until when the secret before signs too, in Unix milliseconds.
+            JSONMember("formerSecretUntil", record.formerSecretUntil),
             JSONMember("waiting", record.events),
             // In seconds.
             JSONMember("oldest", record.oldest),
@@ -34,7 +37,10 @@ struct WebhookOutput: PrintableRecord {
             JSONMember("deliveredAt", record.deliveredAt),
             JSONMember("lastError", record.lastError),
         ]
-        if showsSecret { members.append(JSONMember("secret", webhook.secret)) }
+        if showsSecret {
+            members.append(JSONMember("secret", webhook.secret))
+            members.append(JSONMember("formerSecret", webhook.formerSecret))
+        }
         return members
     }
 
@@ -49,6 +55,8 @@ struct WebhookOutput: PrintableRecord {
             record.failingSince.map { "failing since \(Output.time(milliseconds: $0))" }, record.lastError,
             record.deliveredAt.map { "delivered \(Output.time(milliseconds: $0))" },
             showsSecret ? "secret \(webhook.secret)" : nil,
+            record.formerSecretUntil.map { "the secret before signs until \(Output.time(milliseconds: $0))" },
+            showsSecret ? webhook.formerSecret.map { "it is \($0)" } : nil,
         ]
         return fields.compactMap { $0 }.joined(separator: "  ")
     }

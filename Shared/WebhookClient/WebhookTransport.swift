@@ -11,6 +11,9 @@ internal import Synchronization
 package final class WebhookTransport: Sendable {
     /// The bytes of an answer's head at most, with the heads of informational answers (1xx) before it.
     package static let headBytes = 16_384
+    /// The bytes of the body of a receiver's answer that are read, though they are ignored: so the connection can be
+    /// kept.
+    package static let ignoredAnswerBytes = 65_536
     /// How many of a host's addresses are tried.
     private static let addresses = 4
     /// How many connections to one place wait for a next request, and how many in all. Others are closed.
@@ -113,6 +116,35 @@ package final class WebhookTransport: Sendable {
             return .failure(WebhookFailure(.broken, "the connection ended without an answer"))
         } catch {
             return .failure(WebhookFailure(.broken, "the connection broke: \(Self.text(error))"))
+        }
+    }
+
+    /// Looks up a destination and connects to it, without a request.
+    /// - Returns: why it cannot be reached; nil when it can.
+    package func reach(_ destination: Destination, within time: Duration) async -> WebhookFailure? {
+        let loop = group.next()
+        let deadline = NIODeadline.now() + TimeAmount(time)
+        let reached = loop.makePromise(of: Void.self)
+        let limit = loop.scheduleTask(deadline: deadline) {
+            reached.fail(WebhookFailure(.timeout, "no connection in time"))
+        }
+        let attempt = Task {
+            do {
+                try await connect(to: destination, on: loop, until: deadline).close()
+                reached.succeed()
+            } catch {
+                reached.fail(error)
+            }
+        }
+        defer {
+            limit.cancel()
+            attempt.cancel()
+        }
+        do {
+            try await reached.futureResult.get()
+            return nil
+        } catch {
+            return error as? WebhookFailure ?? WebhookFailure(.connect, "could not connect: \(Self.text(error))")
         }
     }
 

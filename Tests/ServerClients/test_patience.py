@@ -150,8 +150,14 @@ def test_signatures(client):
     body, now = '{"app":"demo","events":["ä"]}'.encode(), int(time.time())
     header = signed(body, now)
     assert client.genuine(header, body, SECRET) and client.genuine(signed(body, now - 200), body, SECRET)
+    # While a secret is being replaced there are several, in any order.
+    other = signed(body, now, SECRET + "x")
+    assert client.genuine(f"{header},{other.partition(',')[2]}", body, SECRET)
+    assert client.genuine(f"{other},{header.partition(',')[2]}", body, SECRET)
+    assert client.genuine(f"{header},v1=ä,v2=x", body, SECRET)
     wrong = [
-        (signed(body, now - 400), body, SECRET), (signed(body, now + 400), body, SECRET), (header, body + b" ", SECRET),
+        (f"{other},v1=", body, SECRET), (header.replace(",v1=", f",v2={'0' * 64},v1=") + "0", body, SECRET),
+        (header.replace("v1", "v2"), body, SECRET), (signed(body, now - 400), body, SECRET), (signed(body, now + 400), body, SECRET), (header, body + b" ", SECRET),
         (header, body, SECRET + "x"), (header[:-1], body, SECRET), (header.replace(f"t={now}", f"t={now - 1}"), body, SECRET),
         (header.partition(",")[0], body, SECRET), ("", body, SECRET), ("t=x,v1=ä", body, SECRET), (f"t={now},v1=", body, SECRET),
         (f"t={now},v1=" + "ä" * 64, body, SECRET)]

@@ -42,6 +42,8 @@ class Receiver:
         self.attempts = 0
         self.connections = 0
         self.redirected = 0
+        self.signatures: list[int] = []
+        """How many signatures each of these requests had."""
         self.problems: list[str] = []
         self.released = threading.Event()
         self._lock = threading.Lock()
@@ -139,7 +141,7 @@ class Receiver:
             self._fail(handler, mode)
             return
         try:
-            self._verify(handler, body)
+            signatures = self._verify(handler, body)
             events = json.loads(body)["events"]
         except (AssertionError, ValueError, KeyError) as error:
             self.problems.append(repr(error))
@@ -147,18 +149,22 @@ class Receiver:
             return
         with self._lock:
             self.requests.append(events)
+            self.signatures.append(signatures)
         # Nothing waits for it: a receiver that is slow.
         self.released.wait(self.answers_after_seconds)
         self._answer(handler, 200, LARGE_ANSWER if mode == "large" else 2)
 
-    def _verify(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
-        signature = re.fullmatch(r"t=(\d+),v1=([0-9a-f]{64})", handler.headers["Heliograph-Signature"])
+    def _verify(self, handler: BaseHTTPRequestHandler, body: bytes) -> int:
+        """The number of signatures; one of them is by the secret."""
+        signature = re.fullmatch(r"t=(\d+)((?:,v1=[0-9a-f]{64}){1,2})", handler.headers["Heliograph-Signature"])
         assert signature, "the signature has another form"
         wanted = hmac.new(self.secret.encode(), signature[1].encode() + b"." + body, hashlib.sha256).hexdigest()
-        assert hmac.compare_digest(wanted, signature[2]), "the signature is of something else"
+        given = signature[2].split(",v1=")[1:]
+        assert any(hmac.compare_digest(wanted, one) for one in given), "the signature is of something else"
         assert abs(time.time() - int(signature[1])) < SIGNED_WITHIN_SECONDS, "the signature is old"
         assert handler.headers["Content-Type"] == "application/json"
         assert handler.headers["Host"].endswith(f":{self.port}")
+        return len(given)
 
     def _fail(self, handler: BaseHTTPRequestHandler, mode: str) -> None:
         handler.close_connection = True

@@ -72,5 +72,13 @@ DO $$ BEGIN
         INSERT INTO user_bans (app, account, until, version) SELECT 'app0', 'user' || g, now() + interval '1 day', g FROM generate_series(1, 10000) g;
     END IF;
 END $$;
+DO $$ BEGIN
+    -- Migration 0035 makes it.
+    IF to_regclass('webhook_requests') IS NOT NULL THEN
+        INSERT INTO webhook_requests (app, at, events, attempt, status, error, duration_ms)
+        SELECT 'app' || a, now() - g * interval '1 min', g % 100, 1 + g % 7, CASE g % 3 WHEN 0 THEN 503 ELSE 200 END,
+            CASE g % 3 WHEN 0 THEN 'the receiver answered with 503' END, g FROM generate_series(0, 4) a, generate_series(1, 1000) g;
+    END IF;
+END $$;
 DROP TABLE people;
 VACUUM ANALYZE;

@@ -79,6 +79,12 @@ QUERIES = {
         "all apps": "SELECT * FROM webhook_backlog ORDER BY events DESC",
         "an app": "SELECT * FROM webhook_backlog WHERE app = 'app0'",
     },
+    # Migration 0035 brings it.
+    "webhook_deliveries": {
+        "the latest of an app": "SELECT * FROM webhook_deliveries WHERE app = 'app0' ORDER BY id DESC LIMIT 100",
+        "those that failed": "SELECT * FROM webhook_deliveries WHERE app = 'app0' AND error IS NOT NULL ORDER BY id DESC LIMIT 100",
+        "how long they take": "SELECT app, count(*), max(duration_ms) FROM webhook_deliveries GROUP BY app ORDER BY app",
+    },
     "webhook_dead_letters": {
         "the latest of an app": "SELECT * FROM webhook_dead_letters WHERE app = 'app0' ORDER BY died_at DESC LIMIT 100",
         "a letter": "SELECT * FROM webhook_dead_letters WHERE app = 'app0' AND id = 'LETTER'",

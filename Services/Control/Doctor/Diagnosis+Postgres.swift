@@ -44,42 +44,8 @@ extension Diagnosis {
             advise("there is no app, so nobody can log in: run `heliographctl app create`")
         }
         lookAtWebhooks(try await WebhookStore(pool: pool).standings())
-    }
-
-    // MARK: - Webhooks
-
-    /// How long an event may wait before it is said, in seconds: as in the alert HeliographWebhooksLate.
-    private static let patience: Int64 = 900
-    /// How many apps are named.
-    private static let named = 3
-
-    private mutating func lookAtWebhooks(_ standings: [WebhookStanding]) {
-        guard !standings.isEmpty else { return }
-        add(facts: ["webhooks: of \(standings.count) apps"])
-        if let runningKinds, !runningKinds.contains("webhooks") {
-            wrong(
-                "no webhooks process runs: events of \(Self.names(standings)) wait, and are given up after a day; "
-                    + "start one, or see why it ended (its log)")
-        }
-        let late = standings.filter { $0.oldest ?? 0 > Self.patience }
-        if let oldest = late.compactMap(\.oldest).max() {
-            let reason = late.compactMap(\.lastError).first.map { ", for example because: \($0)" } ?? ""
-            advise(
-                "events for the webhooks of \(Self.names(late)) have been waiting for up to \(oldest) s\(reason): see "
-                    + "`heliographctl webhook list`; after a day they are given up")
-        }
-        let dead = standings.filter { $0.dead > 0 }
-        if !dead.isEmpty {
-            let letters = dead.map(\.dead).reduce(0, +)
-            let atLeast = dead.contains { $0.dead >= WebhookStore.countedLetters } ? "at least " : ""
-            advise(
-                "\(atLeast)\(letters) events for the webhooks of \(Self.names(dead)) were given up: `heliographctl "
-                    + "webhook dead APP` says why, `heliographctl webhook replay APP` sends them again")
-        }
-    }
-
-    private static func names(_ standings: [WebhookStanding]) -> String {
-        let rest = standings.count > named ? " and \(standings.count - named) more" : ""
-        return standings.prefix(named).map(\.app).joined(separator: ", ") + rest
+        await lookAtHooks(try await BeforeHookStore(pool: pool).list())
+        lookAtTrunks(try await TrunkStore(pool: pool).list())
+        lookAtKeys(try await APIKeyStore(pool: pool).validCount())
     }
 }

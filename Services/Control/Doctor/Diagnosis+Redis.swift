@@ -65,6 +65,7 @@ extension Diagnosis {
     private mutating func lookAtProcesses(_ instances: [RunningInstance]) {
         let counts = Dictionary(instances.map { ($0.record.kind, 1) }, uniquingKeysWith: +)
         runningKinds = Set(counts.keys)
+        gatewaysServeAPI = instances.compactMap(\.record.servesAPI)
         add(
             facts: counts.isEmpty
                 ? []

@@ -11,7 +11,9 @@ struct DoctorCommand: AsyncParsableCommand {
         discussion: """
             Looks at this environment's settings, at each server of Redis (files, memory, release, work that waits, and as \
             `cluster status` and `cluster reshard-check` do) and of PostgreSQL (roles, release, connections, migrations), at clocks, at \
-            the running processes (kinds, levels, open files), at webhooks (events that wait, dead letters) and at the certificates that gateways and Redis show.
+            the running processes (kinds, levels, open files), at webhooks (events that wait, dead letters, receivers that fail), \
+            before-hooks (whether their servers can be reached from here), trunks, keys of the server API, and at the certificates \
+            that gateways and Redis show.
 
             Exit codes: 0 nothing is wrong; 1 something is wrong; 2 with --strict, nothing is wrong, but there is advice; 78 Redis \
             is not run as its URL says. Redis is found by HELIOGRAPH_REDIS_URL (default \(ControlRedis.standardURL)).
@@ -57,6 +59,8 @@ struct Diagnosis {
     private(set) var facts: [String] = []
     /// The kinds of processes that run; nil when Redis could not be asked.
     var runningKinds: Set<String>?
+    /// What gateways tell of the server API: whether they serve it.
+    var gatewaysServeAPI: [Bool] = []
 
     mutating func add(_ more: [Finding]) { findings += more }
     mutating func add(facts more: [String]) { facts += more }

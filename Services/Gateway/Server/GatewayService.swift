@@ -65,7 +65,9 @@ package final class GatewayService: Service {
         let hooks = try WebhookTransport(
             authorityFile: configuration.hooksAuthorityFile, addressesKeptFor: Self.addressesKept)
         self.hooks = hooks
-        let cluster = ClusterInstance(kind: "gateway", name: instance, redis: redis, logger: logger)
+        var terms = ClusterInstance.Terms()
+        terms.servesAPI = configuration.api != nil
+        let cluster = ClusterInstance(kind: "gateway", name: instance, redis: redis, terms: terms, logger: logger)
         self.cluster = cluster
         let process = GatewayProcess(
             configuration: configuration, redis: redis, addressLimiter: AddressLimiter(configuration, logger: logger),

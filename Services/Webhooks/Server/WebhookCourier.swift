@@ -17,8 +17,6 @@ final class WebhookCourier: Service {
     private static let pause = Duration.milliseconds(250)
     /// What a lease lasts longer than a request may take.
     private static let leaseMargin = Duration.seconds(3)
-    /// The bytes of an answer's body that are read; they are ignored.
-    private static let answerBytes = 65_536
 
     private let queue: WebhookQueue
     private let transport: WebhookTransport
@@ -120,15 +118,17 @@ final class WebhookCourier: Service {
             let events = try await queue.next(webhook.app, limit: webhook.batch, horizon)
             mayWait = !events.isEmpty
             guard mayWait else { break }
-            if let failure = await send(events, webhook) {
+            let sent = await send(events, webhook)
+            if let failure = sent.failure {
                 turn.failed()
-                try await failed(webhook, turn.failures, failure)
+                try await failed(webhook, turn.failures, failure, sent.exchange)
                 mayWait = false
                 break
             }
             turn.succeeded()
             WebhooksMetrics.shared.delivered.increment(by: events.count)
-            guard let current = try await queue.delivered(events, of: webhook.app, lease: lease) else { return false }
+            guard let current = try await queue.delivered(events, of: webhook.app, sent.exchange, lease: lease)
+            else { return false }
             // A new URL and secret are used from the next request on.
             webhook = current
         }
@@ -136,27 +136,36 @@ final class WebhookCourier: Service {
         return mayWait && !Task.isShuttingDownGracefully
     }
 
-    /// - Returns: why the events were not taken; nil when they were.
-    private func send(_ events: [WebhookQueue.Event], _ webhook: Webhook) async -> WebhookFailure? {
+    /// - Returns: why the events were not taken, nil when they were; and the request for the log.
+    private func send(
+        _ events: [WebhookQueue.Event], _ webhook: Webhook
+    ) async -> (failure: WebhookFailure?, exchange: WebhookQueue.Exchange) {
         let body = WebhookRequest.body(app: webhook.app.rawValue, events: events.map(\.body))
         let message = WebhookTransport.Message(
-            body, signature: WebhookSignature.header(of: body, secret: webhook.secret, time: WallClock.seconds))
+            body, signature: WebhookSignature.header(of: body, secrets: webhook.secrets, time: WallClock.seconds))
         let start = ContinuousClock.now
         let answer = await transport.post(
             message, to: WebhookTransport.Destination(webhook.url, allowed: webhook.allowed),
-            within: configuration.timeout, answerBytes: Self.answerBytes)
-        WebhooksMetrics.shared.requests.record(ContinuousClock.now - start)
-        return switch answer {
-        case .success(let answer): answer.failure
-        case .failure(let failure): failure
+            within: configuration.timeout, answerBytes: WebhookTransport.ignoredAnswerBytes)
+        var exchange = WebhookQueue.Exchange(
+            events: events.count, status: nil, duration: ContinuousClock.now - start)
+        WebhooksMetrics.shared.requests.record(exchange.duration)
+        switch answer {
+        case .success(let answer):
+            exchange.status = answer.status
+            return (answer.failure, exchange)
+        case .failure(let failure):
+            return (failure, exchange)
         }
     }
 
-    private func failed(_ webhook: Webhook, _ failures: Int64, _ failure: WebhookFailure) async throws {
+    private func failed(
+        _ webhook: Webhook, _ failures: Int64, _ failure: WebhookFailure, _ exchange: WebhookQueue.Exchange
+    ) async throws {
         let pause = configuration.retries.delay(
             attempt: Int(clamping: failures) - 1, fromHalfBy: .random(in: 0...1))
         WebhooksMetrics.shared.failures.increment(failure.cause)
-        try await queue.failed(webhook, failure.text, pause: pause, lease: lease)
+        try await queue.failed(webhook, failure.text, exchange, pause: pause, lease: lease)
         let dead = try await expire(webhook.app, failure)
         // The first failure, and each that costs events, are for operators.
         logger.log(

@@ -28,7 +28,8 @@ struct WebhookUpkeep: Service {
         while !Task.isCancelled {
             let shed = try await shedPass()
             let buried = try await buryPass()
-            if max(shed, buried) < WebhookQueue.portion { return }
+            let forgotten = try await forgetPass()
+            if max(shed, buried, forgotten) < WebhookQueue.portion { return }
         }
     }
 
@@ -79,6 +80,20 @@ struct WebhookUpkeep: Service {
             await unlessItFails(app) {
                 guard let last = try await queue.excessDead(app, keeping: configuration.backlog) else { return }
                 most = max(most, try await inPortions { bury(try await queue.buryDead(app, upTo: last)) })
+            }
+        }
+        return most
+    }
+
+    /// Forgets requests that are too old or too many, and secrets whose time is over.
+    /// - Returns: the most requests that were forgotten for one reason.
+    private func forgetPass() async throws -> Int {
+        try await queue.forgetFormerSecrets()
+        var most = try await inPortions { try await queue.forgetRequests(olderThan: WebhookQueue.requestsKeptFor) }
+        for app in try await queue.apps() {
+            await unlessItFails(app) {
+                guard let last = try await queue.excessRequests(app, keeping: WebhookQueue.requestsKept) else { return }
+                most = max(most, try await inPortions { try await queue.forgetRequests(app, upTo: last) })
             }
         }
         return most

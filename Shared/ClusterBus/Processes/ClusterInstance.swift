@@ -22,7 +22,8 @@ internal import Synchronization
 /// process starts *on probation*: ``check(on:)`` and ``join(on:)`` return without having done their work, and
 /// ``stay(on:)`` does it as soon as that master answers. Otherwise no process could be replaced during such an outage.
 package final class ClusterInstance: Sendable {
-    /// The build's level and layout, and the pace of heartbeats. Only tests set other values than the defaults.
+    /// The build's level and layout, the pace of heartbeats, and what the process tells of itself. Of the first three
+    /// only tests set other values than the defaults.
     package struct Terms: Sendable {
         /// The build's level.
         package var level = ClusterLevel.current
@@ -34,6 +35,8 @@ package final class ClusterInstance: Sendable {
         /// The time between heartbeats, varied at random by up to a quarter, so that
         /// processes started together spread out.
         package var pause = Duration.seconds(5)
+        /// Whether the process serves the server API; nil (the default) where that is not its work.
+        package var servesAPI: Bool?
 
         package init() {}
     }
@@ -257,9 +260,10 @@ package final class ClusterInstance: Sendable {
     }
 
     private func renew(on connection: RedisClient, since: RedisTime) async throws(SignalingError) -> Levels {
-        let record = InstanceRecord(
+        var record = InstanceRecord(
             kind: kind, level: terms.level, version: ClusterLevel.release, host: Self.host, since: since,
             files: Self.files)
+        record.servesAPI = terms.servesAPI
         let layout = layout.words
         let arguments: [RedisArgument] = [
             .string(id), .int64(terms.level), .milliseconds(RunningInstances.timeToLive), .int(layout.count),

@@ -17,6 +17,8 @@ package struct InstanceRecord: Equatable, Sendable {
     package var since: RedisTime
     /// How many files and sockets it may have open; nil without a limit, and for releases that do not tell.
     package var files: Int64?
+    /// Whether it serves the server API; nil where that is not its work, and for releases that do not tell.
+    package var servesAPI: Bool?
 
     package init(
         kind: String, level: Int64, version: String, host: String, since: RedisTime, files: Int64? = nil
@@ -39,6 +41,7 @@ extension InstanceRecord: FieldRecord {
             host: try fields.field("host", \.host),
             since: try fields.field("since", \.since),
             files: try fields.optional("files", \.files))
+        servesAPI = try fields.optional("api", \.servesAPI)
     }
 }
 

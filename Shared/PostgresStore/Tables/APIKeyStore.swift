@@ -35,6 +35,16 @@ package struct APIKeyStore: Sendable {
         return try rows.first.map { row throws(PostgresError) in try Self.record(row) }?.key
     }
 
+    /// The number of keys that are neither revoked nor expired.
+    package func validCount() async throws(PostgresError) -> Int64 {
+        let rows = try await pool.query(
+            """
+            SELECT count(*) AS keys FROM api_keys
+            WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+            """)
+        return try rows.first?.int64("keys") ?? 0
+    }
+
     /// All keys, revoked ones too, the oldest first; those of one app when `app` is given.
     package func list(app: AppID? = nil) async throws(PostgresError) -> [APIKeyRecord] {
         var records: [APIKeyRecord] = []

@@ -7,6 +7,9 @@ extension WebhookQueue {
     /// The number of rows that one statement moves or deletes at most.
     package static let portion = 5000
 
+    /// How many requests of an app are remembered, and for how long.
+    package static let (requestsKept, requestsKeptFor) = (1000, Duration.seconds(3 * 86_400))
+
     /// What waits for one app's webhook.
     package struct Backlog: Equatable, Sendable {
         /// The number of events, up to the one that was asked for.
@@ -160,5 +163,48 @@ extension WebhookQueue {
                 ORDER BY died_at LIMIT $2 FOR UPDATE SKIP LOCKED))
             """, [.int(age.millisecondsRoundedUp), .int(Int64(Self.portion))]
         ).affected
+    }
+
+    /// The latest of the remembered requests that are too many; nil when none is.
+    /// - Parameter kept: how many of an app's latest are kept.
+    package func excessRequests(_ app: AppID, keeping kept: Int) async throws(PostgresError) -> Int64? {
+        let rows = try await pool.query(
+            "SELECT id FROM webhook_requests WHERE app = $1 ORDER BY id DESC OFFSET $2 LIMIT 1",
+            [.text(app.rawValue), .int(Int64(kept))])
+        return try rows.first?.int64("id")
+    }
+
+    /// Forgets an app's oldest requests, at most ``portion``.
+    /// - Parameter id: the latest that is forgotten.
+    /// - Returns: the number of forgotten ones.
+    package func forgetRequests(_ app: AppID, upTo id: Int64) async throws(PostgresError) -> Int {
+        try await pool.query(
+            """
+            DELETE FROM webhook_requests WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM webhook_requests WHERE app = $1 AND id <= $2 ORDER BY id
+                LIMIT $3 FOR UPDATE SKIP LOCKED))
+            """, [.text(app.rawValue), .int(id), .int(Int64(Self.portion))]
+        ).affected
+    }
+
+    /// Forgets requests of all apps that are too old, at most ``portion``.
+    /// - Parameter age: how long they are kept.
+    /// - Returns: the number of forgotten ones.
+    package func forgetRequests(olderThan age: Duration) async throws(PostgresError) -> Int {
+        try await pool.query(
+            """
+            DELETE FROM webhook_requests WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM webhook_requests WHERE at < now() - make_interval(secs => $1::bigint / 1000.0)
+                ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED))
+            """, [.int(age.millisecondsRoundedUp), .int(Int64(Self.portion))]
+        ).affected
+    }
+
+    /// Forgets secrets that were replaced and no longer sign.
+    package func forgetFormerSecrets() async throws(PostgresError) {
+        try await pool.query(
+            """
+            UPDATE webhooks SET former_secret = NULL, former_secret_until = NULL WHERE former_secret_until <= now()
+            """)
     }
 }

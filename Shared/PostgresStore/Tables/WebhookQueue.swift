@@ -24,6 +24,27 @@ package struct WebhookQueue: Sendable {
         package var body: String
     }
 
+    /// A request that was made, for the log.
+    package struct Exchange: Equatable, Sendable {
+        /// The number of its events.
+        package var events: Int
+        /// The status of the answer; nil without one.
+        package var status: Int?
+        /// From the look-up of the receiver's name to the end of its answer.
+        package var duration: Duration
+
+        package init(events: Int, status: Int?, duration: Duration) {
+            self.events = events
+            self.status = status
+            self.duration = duration
+        }
+
+        /// The parameters of ``WebhookQueue/noting(from:error:)``.
+        fileprivate var parameters: [PostgresParameter] {
+            [.int(Int64(events)), status.map { .int(Int64($0)) } ?? .null, .int(duration.wholeMilliseconds)]
+        }
+    }
+
     /// Which events may be sent: those that happened up to ``microseconds``, and those that have
     /// waited longer than ``patience``.
     package struct Horizon: Equatable, Sendable {
@@ -47,6 +68,12 @@ package struct WebhookQueue: Sendable {
         self.pool = pool
         self.process = process
     }
+
+    /// The webhook as a row of the table has it now.
+    private static let columns = """
+        app, url, secret, CASE WHEN former_secret_until > now() THEN former_secret END AS former_secret,
+        array_to_string(kinds, ' ') AS kinds, batch, allow_private, allow_loopback, message_text
+        """
 
     private static let isFree = "next_attempt_at <= now() AND (lease_until IS NULL OR lease_until < now())"
 
@@ -75,8 +102,7 @@ package struct WebhookQueue: Sendable {
                     SELECT FROM webhook_events e WHERE e.app = w.app AND (
                         e.at <= $3 OR e.queued_at < now() - make_interval(secs => $4::bigint / 1000.0)))
                 ORDER BY next_attempt_at LIMIT $5 FOR UPDATE SKIP LOCKED)
-            RETURNING app, url, secret, array_to_string(kinds, ' ') AS kinds, batch, allow_private, allow_loopback,
-                message_text, attempts
+            RETURNING \(Self.columns), attempts
             """,
             [
                 .text(process), .int(lease.millisecondsRoundedUp), .int(horizon.microseconds),
@@ -106,28 +132,40 @@ package struct WebhookQueue: Sendable {
         return events
     }
 
-    /// Removes delivered events, and renews the lease.
+    /// The statement that notes a request, within the one that notes its outcome. The app is the first parameter.
+    /// - Parameters:
+    ///   - place: of the three parameters of an ``Exchange``, the first.
+    ///   - error: the SQL of why it has failed.
+    private static func noting(from place: Int, error: String) -> String {
+        """
+        INSERT INTO webhook_requests (app, at, events, attempt, status, error, duration_ms)
+        SELECT w.app, clock_timestamp() - make_interval(secs => $\(place + 2)::bigint / 1000.0), $\(place)::bigint,
+            w.attempts + 1, $\(place + 1)::bigint, \(error), $\(place + 2)::bigint
+        FROM webhooks w WHERE w.app = $1
+        """
+    }
+
+    /// Removes delivered events, notes the request, and renews the lease.
     /// - Returns: the webhook as it is set now; nil when the queue is no longer leased by this process.
     package func delivered(
-        _ events: [Event], of app: AppID, lease: Duration
+        _ events: [Event], of app: AppID, _ exchange: Exchange, lease: Duration
     ) async throws(PostgresError) -> Webhook? {
         let rows = try await pool.query(
             """
             WITH sent AS (
                 DELETE FROM webhook_events e USING unnest($2::bigint[], $3::text[]) AS i(at, id)
                 WHERE e.app = $1 AND e.at = i.at AND e.id = i.id COLLATE "C"
-            )
+            ), noted AS (\(Self.noting(from: 6, error: "NULL")))
             UPDATE webhooks SET attempts = 0, failing_since = NULL, last_error = NULL, delivered_at = now(),
                 lease_until = now() + make_interval(secs => $4::bigint / 1000.0)
             WHERE app = $1 AND lease = $5
-            RETURNING app, url, secret, array_to_string(kinds, ' ') AS kinds, batch, allow_private, allow_loopback,
-                message_text
+            RETURNING \(Self.columns)
             """,
             [
                 .text(app.rawValue), .ints(events.map(\.at)), .texts(events.map(\.id)),
                 .int(lease.millisecondsRoundedUp),
                 .text(process),
-            ])
+            ] + exchange.parameters)
         return try rows.first.map { row throws(PostgresError) in try Webhook(row) }
     }
 
@@ -140,15 +178,17 @@ package struct WebhookQueue: Sendable {
             """, [.text(app.rawValue), .text(process)])
     }
 
-    /// Notes a failed request, unless the URL or the secret has been set anew meanwhile, and renews the lease.
+    /// Notes a failed request and renews the lease. It counts as a failure of the webhook unless the URL or the secret
+    /// has been set anew meanwhile.
     /// - Parameters:
     ///   - webhook: as it was when the request was made.
     ///   - pause: the time until the next request.
     package func failed(
-        _ webhook: Webhook, _ error: String, pause: Duration, lease: Duration
+        _ webhook: Webhook, _ error: String, _ exchange: Exchange, pause: Duration, lease: Duration
     ) async throws(PostgresError) {
         try await pool.query(
             """
+            WITH noted AS (\(Self.noting(from: 8, error: "$2")))
             UPDATE webhooks SET attempts = attempts + 1, failing_since = coalesce(failing_since, now()), last_error = $2,
                 next_attempt_at = now() + make_interval(secs => $3::bigint / 1000.0),
                 lease_until = now() + make_interval(secs => $4::bigint / 1000.0)
@@ -158,6 +198,6 @@ package struct WebhookQueue: Sendable {
                 .text(webhook.app.rawValue), .text(error), .int(pause.millisecondsRoundedUp),
                 .int(lease.millisecondsRoundedUp),
                 .text(process), .text(webhook.url.text), .text(webhook.secret),
-            ])
+            ] + exchange.parameters)
     }
 }

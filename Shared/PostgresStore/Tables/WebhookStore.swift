@@ -1,4 +1,5 @@
 package import BusProtocol
+internal import Pacing
 package import SignalingProtocol
 
 /// Where an app's events are sent by HTTP.
@@ -14,6 +15,8 @@ package struct Webhook: Equatable, Sendable {
     package var url: WebhookURL
     /// Signs the requests.
     package var secret: String
+    /// The secret before, which signs the requests too for some time after it was replaced; nil when none does.
+    package var formerSecret: String?
     /// The kinds of events that are sent.
     package var kinds: Set<WebhookKind>
     /// How many events one request has at most; default 100.
@@ -30,12 +33,17 @@ package struct Webhook: Equatable, Sendable {
         self.secret = secret
         kinds = WebhookKind.standard
     }
+
+    /// The secrets that sign a request, the newest first.
+    package var secrets: [String] { [secret] + (formerSecret.map { [$0] } ?? []) }
 }
 
 /// A webhook and how its deliveries are going.
 package struct WebhookRecord: Equatable, Sendable {
     /// The webhook.
     package var webhook: Webhook
+    /// Until when the secret before signs too, in Unix milliseconds; nil when it does not.
+    package var formerSecretUntil: Int64?
     /// The number of events that wait.
     package var events: Int64
     /// How long the oldest of them has been waiting, in seconds; nil when none does.
@@ -60,8 +68,28 @@ package struct WebhookStanding: Equatable, Sendable {
     package var oldest: Int64?
     /// The number of dead letters, of which ``WebhookStore/countedLetters`` are counted at most.
     package var dead: Int64
+    /// Requests that have failed since the last success.
+    package var attempts: Int64
+    /// For how long requests have been failing, in seconds; nil while they succeed.
+    package var failing: Int64?
     /// Why the last request failed; nil while requests succeed.
     package var lastError: String?
+}
+
+/// A request that was made to a receiver.
+package struct WebhookDelivery: Equatable, Sendable {
+    /// When it began, in Unix milliseconds.
+    package var at: Int64
+    /// How many events it had.
+    package var events: Int64
+    /// 1 for the first request with these events, 2 for its first repetition ...
+    package var attempt: Int64
+    /// The status of the answer; nil without one.
+    package var status: Int64?
+    /// Why the events were not taken; nil when they were.
+    package var error: String?
+    /// From the look-up of the receiver's name to the end of its answer, in milliseconds.
+    package var duration: Int64
 }
 
 /// An event that could not be delivered.
@@ -87,14 +115,26 @@ package struct WebhookStore: Sendable {
     /// Works on the database of `pool`.
     package init(pool: PostgresPool) { self.pool = pool }
 
+    /// How long a secret that was replaced signs too, unless the operator says otherwise: time for receivers to follow.
+    package static let standardOverlap = Duration.seconds(86_400)
+    /// What the operator may say: a secret that has got lost must end.
+    package static let longestOverlap = Duration.seconds(7 * 86_400)
+
     /// Sets an app's webhook. What waits is sent to the new URL, at once.
+    /// - Parameter overlap: how long the secret before signs too when this one differs; zero: not at all.
     /// - Returns: false when the app does not exist.
-    package func set(_ webhook: Webhook) async throws(PostgresError) -> Bool {
+    package func set(
+        _ webhook: Webhook, overlap: Duration = Self.standardOverlap
+    ) async throws(PostgresError) -> Bool {
         try await pool.query(
             """
-            INSERT INTO webhooks (app, url, secret, kinds, batch, allow_private, allow_loopback, message_text)
+            INSERT INTO webhooks AS w (app, url, secret, kinds, batch, allow_private, allow_loopback, message_text)
             SELECT $1, $2, $3, $4::text[], $5::bigint::integer, $6, $7, $8 WHERE EXISTS (SELECT FROM apps WHERE id = $1)
             ON CONFLICT (app) DO UPDATE SET url = EXCLUDED.url, secret = EXCLUDED.secret, kinds = EXCLUDED.kinds,
+                former_secret = CASE WHEN w.secret = EXCLUDED.secret THEN w.former_secret WHEN $9::bigint > 0 THEN w.secret END,
+                former_secret_until = CASE
+                    WHEN w.secret = EXCLUDED.secret THEN w.former_secret_until
+                    WHEN $9::bigint > 0 THEN now() + make_interval(secs => $9::bigint / 1000.0) END,
                 batch = EXCLUDED.batch, allow_private = EXCLUDED.allow_private, allow_loopback = EXCLUDED.allow_loopback,
                 message_text = EXCLUDED.message_text, next_attempt_at = now()
             """,
@@ -102,8 +142,34 @@ package struct WebhookStore: Sendable {
                 .text(webhook.app.rawValue), .text(webhook.url.text), .text(webhook.secret),
                 .texts(webhook.kinds.map(\.rawValue).sorted()), .int(Int64(webhook.batch)),
                 .bool(webhook.allowed.contains(.privateOnes)), .bool(webhook.allowed.contains(.loopback)),
-                .bool(webhook.messageText),
+                .bool(webhook.messageText), .int(overlap.millisecondsRoundedUp),
             ]
+        ).affected == 1
+    }
+
+    /// Replaces an app's secret. Of secrets before, only the latest signs on.
+    /// - Parameter overlap: how long the secret before signs too; zero: not at all.
+    /// - Returns: false when the app has no webhook, or has this secret already.
+    package func rotate(
+        _ app: AppID, to secret: String, overlap: Duration
+    ) async throws(PostgresError) -> Bool {
+        try await pool.query(
+            """
+            UPDATE webhooks SET secret = $2, former_secret = CASE WHEN $3::bigint > 0 THEN secret END,
+                former_secret_until = CASE WHEN $3::bigint > 0 THEN now() + make_interval(secs => $3::bigint / 1000.0) END
+            WHERE app = $1 AND secret <> $2
+            """, [.text(app.rawValue), .text(secret), .int(overlap.millisecondsRoundedUp)]
+        ).affected == 1
+    }
+
+    /// Ends the time of the secret before.
+    /// - Returns: false when the app has no webhook, or no secret before signs.
+    package func endRotation(_ app: AppID) async throws(PostgresError) -> Bool {
+        try await pool.query(
+            """
+            UPDATE webhooks SET former_secret = NULL, former_secret_until = NULL
+            WHERE app = $1 AND former_secret_until > now()
+            """, [.text(app.rawValue)]
         ).affected == 1
     }
 
@@ -112,7 +178,11 @@ package struct WebhookStore: Sendable {
         var records: [WebhookRecord] = []
         let rows = try await pool.query(
             """
-            SELECT w.app, w.url, w.secret, array_to_string(w.kinds, ' ') AS kinds, w.batch, w.allow_private,
+            SELECT w.app, w.url, w.secret,
+                CASE WHEN w.former_secret_until > now() THEN w.former_secret END AS former_secret,
+                CASE WHEN w.former_secret_until > now() THEN (extract(epoch FROM w.former_secret_until) * 1000)::bigint END
+                    AS former_until,
+                array_to_string(w.kinds, ' ') AS kinds, w.batch, w.allow_private,
                 w.allow_loopback, w.message_text, b.events, extract(epoch FROM now() - b.oldest)::bigint AS oldest, b.dead, w.attempts,
                 (extract(epoch FROM w.failing_since) * 1000)::bigint AS failing, w.last_error,
                 (extract(epoch FROM w.delivered_at) * 1000)::bigint AS delivered
@@ -121,7 +191,8 @@ package struct WebhookStore: Sendable {
         for row in rows {
             records.append(
                 WebhookRecord(
-                    webhook: try Webhook(row), events: try row.int64("events"), oldest: try row.optionalInt64("oldest"),
+                    webhook: try Webhook(row), formerSecretUntil: try row.optionalInt64("former_until"),
+                    events: try row.int64("events"), oldest: try row.optionalInt64("oldest"),
                     dead: try row.int64("dead"), attempts: try row.int64("attempts"),
                     failingSince: try row.optionalInt64("failing"), lastError: try row.optionalString("last_error"),
                     deliveredAt: try row.optionalInt64("delivered")))
@@ -136,7 +207,8 @@ package struct WebhookStore: Sendable {
     package func standings() async throws(PostgresError) -> [WebhookStanding] {
         let rows = try await pool.query(
             """
-            SELECT w.app, w.last_error, extract(epoch FROM now() - e.oldest)::bigint AS oldest, d.dead FROM webhooks w
+            SELECT w.app, w.attempts, extract(epoch FROM now() - w.failing_since)::bigint AS failing, w.last_error,
+                extract(epoch FROM now() - e.oldest)::bigint AS oldest, d.dead FROM webhooks w
             CROSS JOIN LATERAL (SELECT min(q.queued_at) AS oldest FROM webhook_events q WHERE q.app = w.app) e
             CROSS JOIN LATERAL (
                 SELECT count(*) AS dead FROM (SELECT FROM webhook_dead q WHERE q.app = w.app LIMIT $1) counted) d
@@ -147,6 +219,7 @@ package struct WebhookStore: Sendable {
             standings.append(
                 WebhookStanding(
                     app: try row.string("app"), oldest: try row.optionalInt64("oldest"), dead: try row.int64("dead"),
+                    attempts: try row.int64("attempts"), failing: try row.optionalInt64("failing"),
                     lastError: try row.optionalString("last_error")))
         }
         return standings
@@ -173,6 +246,27 @@ package struct WebhookStore: Sendable {
             removed = try rows.first?.int64("gone") ?? 0
         } while removed > 0
         return try await pool.query("DELETE FROM webhooks WHERE app = $1", [.text(app.rawValue)]).affected == 1
+    }
+
+    /// The latest requests to an app's receiver, the latest first.
+    /// - Parameter failed: only those that have failed.
+    package func deliveries(
+        _ app: AppID, failed: Bool, limit: Int
+    ) async throws(PostgresError) -> [WebhookDelivery] {
+        let rows = try await pool.query(
+            """
+            SELECT (extract(epoch FROM at) * 1000)::bigint AS at, events, attempt, status, error, duration_ms
+            FROM webhook_requests WHERE app = $1 AND (NOT $2::boolean OR error IS NOT NULL) ORDER BY id DESC LIMIT $3
+            """, [.text(app.rawValue), .bool(failed), .int(Int64(limit))])
+        var deliveries: [WebhookDelivery] = []
+        for row in rows {
+            deliveries.append(
+                WebhookDelivery(
+                    at: try row.int64("at"), events: try row.int64("events"), attempt: try row.int64("attempt"),
+                    status: try row.optionalInt64("status"), error: try row.optionalString("error"),
+                    duration: try row.int64("duration_ms")))
+        }
+        return deliveries
     }
 
     /// An app's dead letters, the oldest first.
@@ -225,6 +319,7 @@ extension Webhook {
             throw PostgresError(.shape, "the table webhooks contains an invalid app or URL")
         }
         self.init(app: app, url: url, secret: try row.string("secret"))
+        formerSecret = try row.optionalString("former_secret")
         kinds = Set(try row.string("kinds").split(separator: " ").compactMap { WebhookKind(rawValue: String($0)) })
         batch = Int(try row.int64("batch"))
         allowed = try AllowedNetworks(row, private: "allow_private", loopback: "allow_loopback")

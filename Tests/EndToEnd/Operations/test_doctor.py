@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from certificates import make_certificate
 from fixtures import running
+from server_api import create_key
 from signaling import Client
 from stack_control import BINARIES, ROOT, Stack, run_program, unique
 from waiting import eventually_blocking
@@ -199,6 +200,94 @@ def test_webhooks_that_nobody_sends(patient: Patient):
             lambda: metric(invitation, f"{gauge}_oldest_seconds") > 3000, "the metric shows the wait", 40)
     finally:
         stack.control("app", "remove", "hooked")
+    patient.recovers()
+
+
+def advice(patient: Patient, *words: str) -> list[str]:
+    return [line for line in patient.examine()[1]["advice"] if all(word in line for word in words)]
+
+
+@contextmanager
+def an_app(patient: Patient, name: str) -> Iterator[None]:
+    patient.stack.control("app", "create", f"--id={name}", "--open")
+    try:
+        yield
+    finally:
+        patient.stack.control("app", "remove", name)
+
+
+def test_a_receiver_of_webhooks_that_fails(patient: Patient):
+    def fails(seconds: int) -> None:
+        patient.stack.sql(
+            f"UPDATE webhooks SET attempts = 7, failing_since = now() - interval '{seconds} s', "
+            "last_error = 'the receiver answered with 503'")
+
+    with an_app(patient, "failing"):
+        patient.stack.control("webhook", "set", "failing", "https://hooks.example.com/x")
+        # One that restarts is no news.
+        fails(30)
+        assert not advice(patient, "the receiver of the webhook")
+        fails(300)
+        line = patient.complaint("the webhook of failing has been failing for 30", "7 requests", weight="advice")
+        assert "the receiver answered with 503" in line
+        assert "`heliographctl webhook deliveries failing --failed`" in line and "webhook test failing" in line
+        # What waits for long tells of it.
+        patient.stack.sql(
+            "INSERT INTO webhook_events (app, at, id, kind, body, queued_at) VALUES ('failing', 1, 'a', 'online', '{}', now() - interval '1 h')")
+        assert "because: the receiver answered with 503" in patient.complaint("have been waiting for", weight="advice")
+        assert not advice(patient, "the receiver of the webhook")
+    patient.recovers()
+
+
+def test_before_hooks_that_cannot_be_reached(patient: Patient):
+    def set_hook(*arguments: str) -> None:
+        patient.stack.control("hook", "set", "asking", *arguments)
+
+    with an_app(patient, "asking"):
+        set_hook("http://127.0.0.1:1/", "--on", "login", "send")
+        line = patient.complaint("the before-hook of asking cannot be reached", weight="advice")
+        assert "network that is not allowed" in line and "(login, send) is refused" in line and "`heliographctl hook set`" in line
+        assert "set an https URL" in patient.complaint("of asking are asked by http", weight="advice")
+        set_hook("https://no-such-host.invalid/", "--fail-open")
+        line = patient.complaint("the before-hook of asking cannot be reached", weight="advice")
+        assert "no address" in line and "goes on unasked" in line
+        assert not advice(patient, "asked by http")
+        # That is the gateways' machine.
+        set_hook("http://127.0.0.1:1/", "--allow-loopback")
+        assert not advice(patient, "before-hook")
+        assert "before-hooks: of 1 apps" in patient.examine()[1]["facts"]
+    patient.recovers()
+
+
+def test_trunks_without_a_bridge(patient: Patient):
+    with an_app(patient, "calling"):
+        patient.stack.control("trunk", "set", "calling", "127.0.0.1:1", "--allow=none")
+        assert any(fact.startswith("trunks: of 1 apps, 0 of which register") for fact in patient.examine()[1]["facts"])
+        patient.recovers()
+        patient.stack.kill("sip-bridge#1")
+        try:
+            line = patient.complaint("no sip-bridge process runs", "users of calling")
+            assert "start one" in line
+        finally:
+            patient.stack.start("sip-bridge#1")
+        patient.recovers()
+
+
+def test_keys_that_no_gateway_takes(patient: Patient):
+    stack = patient.stack
+    record = next(key for key in stack.redis_keys("{control}i:*") if stack.redis("HGET", key, "kind") == "gateway")
+    assert stack.redis("HGET", record, "api") == "1"
+    with an_app(patient, "keyed"):
+        key = create_key(stack, app="keyed")
+        assert not advice(patient, "server API")
+        # As a gateway without HELIOGRAPH_GATEWAY_API_PORT tells.
+        stack.redis("HSET", record, "api", "0")
+        try:
+            assert "set HELIOGRAPH_GATEWAY_API_PORT" in patient.complaint("1 keys of the server API are valid", weight="advice")
+            stack.control("key", "revoke", key["id"])
+            assert not advice(patient, "server API")
+        finally:
+            stack.redis("HSET", record, "api", "1")
     patient.recovers()
 
 

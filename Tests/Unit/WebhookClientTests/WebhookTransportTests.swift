@@ -104,6 +104,35 @@ import WebhookClient
         }
         #expect(failure.cause == .address)
     }
+
+    // MARK: - To reach a server without a request
+
+    private func reach(
+        _ url: String, _ allowed: AllowedNetworks = .loopback
+    ) async throws -> WebhookFailure? {
+        let transport = WebhookTransport()
+        let failure = await transport.reach(
+            WebhookTransport.Destination(try #require(WebhookURL(url)), allowed: allowed), within: .seconds(10))
+        await transport.close()
+        return failure
+    }
+
+    @Test func aServerThatListensIsReached() async throws {
+        let listening = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(listening.localAddress?.port)
+        #expect(try await reach("http://127.0.0.1:\(port)/") == nil)
+        // The addresses that requests may not go to are not tried.
+        #expect(try await reach("http://127.0.0.1:\(port)/", [])?.cause == .address)
+        try await listening.close()
+        #expect(
+            try await reach("http://127.0.0.1:\(port)/")
+                == WebhookFailure(.connect, "could not connect: Connection refused"))
+    }
+
+    @Test func aServerWithoutAnAddressIsNotReached() async throws {
+        #expect(try await reach("http://no-such-host.invalid/")?.cause == .name)
+    }
 }
 
 /// Writes fixed bytes once something has arrived.

@@ -134,7 +134,7 @@ final class HookDesk {
         let promise = eventLoop.makePromise(of: WebhookAnswer.self)
         let body = question.body(address: address)
         let message = WebhookTransport.Message(
-            body, signature: WebhookSignature.header(of: body, secret: settings.secret, time: WallClock.seconds))
+            body, signature: WebhookSignature.header(of: body, secrets: [settings.secret], time: WallClock.seconds))
         let server = WebhookTransport.Destination(settings.url, allowed: settings.allowed)
         Task { [transport] in
             let answer = await transport.post(message, to: server, within: time, answerBytes: HookAnswer.bytes)

@@ -1,5 +1,5 @@
 import Testing
-import WebhooksLogic
+import WebhookClient
 
 @Suite struct WebhookRequestTests {
     @Test func bodyKeepsTheOrder() {

@@ -1,0 +1,132 @@
+internal import BusProtocol
+internal import PostgresStore
+internal import SignalingProtocol
+internal import WebhookClient
+
+/// Looks at what apps have set, against what runs.
+extension Diagnosis {
+    // MARK: - Webhooks
+
+    /// How long an event may wait before it is said, in seconds: as in the alert HeliographWebhooksLate.
+    private static let patience: Int64 = 900
+    /// How long a receiver may fail before it is said, in seconds: one that restarts is no news.
+    private static let failingPatience: Int64 = 60
+    /// How many apps are named.
+    private static let named = 3
+
+    mutating func lookAtWebhooks(_ standings: [WebhookStanding]) {
+        guard !standings.isEmpty else { return }
+        add(facts: ["webhooks: of \(standings.count) apps"])
+        if let runningKinds, !runningKinds.contains("webhooks") {
+            wrong(
+                "no webhooks process runs: events of \(Self.names(standings.map(\.app))) wait, and are given up "
+                    + "after a day; start one, or see why it ended (its log)")
+        }
+        let late = standings.filter { $0.oldest ?? 0 > Self.patience }
+        if let oldest = late.compactMap(\.oldest).max() {
+            let reason = late.compactMap(\.lastError).first.map { ", for example because: \($0)" } ?? ""
+            advise(
+                "events for the webhooks of \(Self.names(late.map(\.app))) have been waiting for up to "
+                    + "\(oldest) s\(reason): see `heliographctl webhook list`; after a day they are given up")
+        }
+        lookAtReceivers(standings)
+        let dead = standings.filter { $0.dead > 0 }
+        if !dead.isEmpty {
+            let letters = dead.map(\.dead).reduce(0, +)
+            let atLeast = dead.contains { $0.dead >= WebhookStore.countedLetters } ? "at least " : ""
+            advise(
+                "\(atLeast)\(letters) events for the webhooks of \(Self.names(dead.map(\.app))) were given up: "
+                    + "`heliographctl webhook dead APP` says why, `heliographctl webhook replay APP` sends them again")
+        }
+    }
+
+    private mutating func lookAtReceivers(_ standings: [WebhookStanding]) {
+        // What waits for these says why already.
+        let failing = standings.filter { $0.oldest ?? 0 <= Self.patience && $0.failing ?? 0 > Self.failingPatience }
+        for standing in failing.prefix(Self.named) {
+            advise(
+                "the receiver of the webhook of \(standing.app) has been failing for \(standing.failing ?? 0) s "
+                    + "(\(standing.attempts) requests), because: \(standing.lastError ?? "unknown"); see "
+                    + "`heliographctl webhook deliveries \(standing.app) --failed`, and try "
+                    + "`heliographctl webhook test \(standing.app)`")
+        }
+        if failing.count > Self.named {
+            advise("\(failing.count - Self.named) more receivers of webhooks fail: see `heliographctl webhook list`")
+        }
+    }
+
+    private static func names(_ apps: [String]) -> String {
+        let rest = apps.count > named ? " and \(apps.count - named) more" : ""
+        return apps.prefix(named).joined(separator: ", ") + rest
+    }
+
+    // MARK: - Before-hooks
+
+    /// How many servers are tried, and for how long, all at once.
+    private static let (triedHooks, hookPatience) = (20, Duration.seconds(3))
+
+    /// Tries to connect to the servers that gateways ask. Those at loopback addresses are left out: that is the
+    /// gateway's machine, which this one need not be.
+    mutating func lookAtHooks(_ records: [BeforeHookRecord]) async {
+        guard !records.isEmpty else { return }
+        add(facts: ["before-hooks: of \(records.count) apps"])
+        let open = records.filter { !$0.hook.url.isSecure && $0.hook.allowed.isEmpty }
+        if !open.isEmpty {
+            advise(
+                "the before-hooks of \(Self.names(open.map(\.app.rawValue))) are asked by http: whoever listens on "
+                    + "the way reads tokens and texts; set an https URL (`heliographctl hook set`)")
+        }
+        for (record, failure) in await Self.unreached(records) {
+            let hook = record.hook
+            let effect = hook.failsOpen ? "goes on unasked" : "is refused"
+            let points = hook.points.points.map(\.rawValue).joined(separator: ", ")
+            advise(
+                "the before-hook of \(record.app) cannot be reached from this machine: \(failure.text); where gateways "
+                    + "cannot either, what it is asked about (\(points)) \(effect): correct its URL "
+                    + "(`heliographctl hook set`), or start its server")
+        }
+    }
+
+    private static func unreached(
+        _ records: [BeforeHookRecord]
+    ) async -> [(record: BeforeHookRecord, failure: WebhookFailure)] {
+        let transport = WebhookTransport()
+        let tried = records.filter { !$0.hook.allowed.contains(.loopback) }.prefix(triedHooks)
+        let failures = await withTaskGroup(of: (Int, WebhookFailure?).self) { tasks in
+            for (index, record) in tried.enumerated() {
+                let destination = WebhookTransport.Destination(record.hook.url, allowed: record.hook.allowed)
+                tasks.addTask { (index, await transport.reach(destination, within: hookPatience)) }
+            }
+            return await tasks.reduce(into: [Int: WebhookFailure]()) { $0[$1.0] = $1.1 }
+        }
+        return tried.enumerated().compactMap { index, record in failures[index].map { (record, $0) } }
+    }
+
+    // MARK: - Trunks
+
+    mutating func lookAtTrunks(_ trunks: [SIPTrunk]) {
+        guard !trunks.isEmpty else { return }
+        let registering = trunks.count { $0.register }
+        add(
+            facts: [
+                "trunks: of \(trunks.count) apps, \(registering) of which register (whether they are registered, the "
+                    + "sip-bridge's log and heliograph_sip_registrations_total tell)"
+            ])
+        if let runningKinds, !runningKinds.contains("sip-bridge") {
+            wrong(
+                "no sip-bridge process runs: users of \(Self.names(trunks.map(\.app.rawValue))) can neither call "
+                    + "telephones nor be called, and no trunk is registered; start one, or see why it ended (its log)")
+        }
+    }
+
+    // MARK: - The server API
+
+    /// - Parameter keys: the number of keys that are valid.
+    mutating func lookAtKeys(_ keys: Int64) {
+        // Gateways of the release before tell nothing.
+        guard keys > 0, !gatewaysServeAPI.isEmpty, !gatewaysServeAPI.contains(true) else { return }
+        advise(
+            "\(keys) keys of the server API are valid, but no gateway serves it: set HELIOGRAPH_GATEWAY_API_PORT of "
+                + "the gateways (Docs/api.md), or revoke them (`heliographctl key revoke`)")
+    }
+}
