@@ -61,7 +61,7 @@ import Testing
     private let presence = Presence()
 
     private func answers() -> PresenceAnswers<String, Int> {
-        let ask = { [presence] (id: String) async throws(SignalingError) in try await presence.ask(id) }
+        let ask = { @Sendable [presence] (id: String) async throws(SignalingError) in try await presence.ask(id) }
         return PresenceAnswers(missing: .unknownKey, clock: { [presence] in presence.now }, ask: ask)
     }
 
