@@ -20,13 +20,13 @@ const SIGNATURE_SECONDS = 300;
 /**
  * A request that failed, also after further attempts. `status` is that of HTTP, and 0 when no gateway could be reached. `code` is the
  * word for programs (Docs/api.md, "Errors"), `unreachable` for the status 0. `field`, `bound` and `retryAfter` (seconds) are undefined
- * where the answer has none.
+ * where the answer has none; so is `requestId`, by which the cluster's logs have the request.
  */
 export class HeliographError extends Error {
-    constructor(status, code, detail, { field, bound, retryAfter, cause } = {}) {
-        super(`${status} ${code}: ${detail}`, { cause });
+    constructor(status, code, detail, { field, bound, retryAfter, requestId, cause } = {}) {
+        super(`${status} ${code}: ${detail}${requestId === undefined ? "" : ` (request ${requestId})`}`, { cause });
         this.name = "HeliographError";
-        Object.assign(this, { status, code, detail, field, bound, retryAfter });
+        Object.assign(this, { status, code, detail, field, bound, retryAfter, requestId });
     }
 
     /** Whether the same request, with the same idempotency key, may succeed later. */
@@ -328,5 +328,6 @@ async function result(answer) {
     const problem = body?.code ? body : { code: "failed", detail: "the answer is none of the API's" };
     throw new HeliographError(answer.status, problem.code, problem.detail, {
         field: problem.field, bound: problem.bound, retryAfter: /^[0-9]+$/.test(seconds) ? Number(seconds) : undefined,
+        requestId: problem.requestId ?? answer.headers.get("X-Request-Id") ?? undefined,
     });
 }

@@ -39,17 +39,21 @@ class HeliographError(Exception):
     """A request that failed, also after further attempts.
 
     `status` is that of HTTP, and 0 when no gateway could be reached. `code` is the word for programs (Docs/api.md, "Errors"),
-    `unreachable` for the status 0. `field`, `bound` and `retry_after` (seconds) are None where the answer has none.
+    `unreachable` for the status 0. `field`, `bound` and `retry_after` (seconds) are None where the answer has none; so is `request_id`, by
+    which the cluster's logs have the request.
     """
 
-    def __init__(self, status: int, code: str, detail: str, *, field: str | None = None, bound: str | None = None, retry_after: float | None = None):
-        super().__init__(f"{status} {code}: {detail}")
+    def __init__(
+            self, status: int, code: str, detail: str, *, field: str | None = None, bound: str | None = None, retry_after: float | None = None,
+            request_id: str | None = None):
+        super().__init__(f"{status} {code}: {detail}" + ("" if request_id is None else f" (request {request_id})"))
         self.status = status
         self.code = code
         self.detail = detail
         self.field = field
         self.bound = bound
         self.retry_after = retry_after
+        self.request_id = request_id
 
     @property
     def is_transient(self) -> bool:
@@ -455,4 +459,4 @@ def _result(answer: http.client.HTTPResponse, content: bytes):
     problem = body if isinstance(body, dict) and "code" in body else {"code": "failed", "detail": "the answer is none of the API's"}
     raise HeliographError(
         answer.status, problem["code"], problem.get("detail", ""), field=problem.get("field"), bound=problem.get("bound"),
-        retry_after=retry_after)
+        retry_after=retry_after, request_id=problem.get("requestId") or answer.getheader("X-Request-Id"))

@@ -36,7 +36,7 @@ class PythonClient:
             return act(*values, **{snake(name): value for name, value in options.items()})
         except HeliographError as error:
             raise Refused({"status": error.status, "code": error.code, "field": error.field, "bound": error.bound,
-                           "retryAfter": error.retry_after}) from error
+                           "retryAfter": error.retry_after, "requestId": error.request_id, "text": str(error)}) from error
 
     def call(self, operation: str, *names: str, **options: object) -> object:
         return self._do(getattr(self.server, snake(operation)), *names, **options)

@@ -32,8 +32,8 @@ for await (const line of createInterface({ input: process.stdin })) {
         outcome = { result: await acts[act](...values) };
     } catch (error) {
         if (!(error instanceof HeliographError)) throw error;
-        const { status, code, field = null, bound = null, retryAfter = null } = error;
-        outcome = { error: { status, code, field, bound, retryAfter } };
+        const { status, code, field = null, bound = null, retryAfter = null, requestId = null, message: text } = error;
+        outcome = { error: { status, code, field, bound, retryAfter, requestId, text } };
     }
     console.log(JSON.stringify(outcome));
 }

@@ -53,12 +53,25 @@ def test_a_broken_connection_is_made_again_and_a_request_in_progress_waited_for(
 def test_what_cannot_succeed_is_not_tried_again(api: PretendedAPI, client):
     for status, code in ((400, "invalid_argument"), (403, "forbidden"), (409, "conflict"), (500, "failed")):
         api.asked.clear()
-        api.replies = [problem(status, code, field="ttl", bound="a whole number of 0...2592000")]
+        api.replies = [problem(status, code, field="ttl", bound="a whole number of 0...2592000", requestId="r=1")]
         with pytest.raises(Refused) as refused:
             client.call("sendMessage", "demo", "ada", **SENT)
         assert refused.value.error == {
-            "status": status, "code": code, "field": "ttl", "bound": "a whole number of 0...2592000", "retryAfter": None}
+            "status": status, "code": code, "field": "ttl", "bound": "a whole number of 0...2592000", "retryAfter": None,
+            "requestId": "r=1", "text": f"{status} {code}: d (request r=1)"}
         assert len(api.asked) == 1
+
+
+def test_a_request_has_its_id_also_when_the_answer_is_none_of_the_apis(api: PretendedAPI, client):
+    for reply, expected in (
+            (Reply(502, "<html>", (("X-Request-Id", "r-2"),), "text/html"), "r-2"), (Reply(502, "<html>", (), "text/html"), None),
+            # Of a repetition, the answer tells of the request that was carried out.
+            (problem(403, "forbidden", requestId="r-1"), "r-1"), (problem(403, "forbidden"), None)):
+        api.replies = [reply]
+        with pytest.raises(Refused) as refused:
+            client.call("getUser", "demo", "ada")
+        assert refused.value.error["requestId"] == expected
+        assert ("(request" in refused.value.error["text"]) == (expected is not None)
 
 
 def test_attempts_are_bounded(api: PretendedAPI, client):

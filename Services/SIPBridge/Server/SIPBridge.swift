@@ -73,8 +73,8 @@ package struct SIPBridge: ServiceDeclaration {
 
     private static func orderRouter(_ calls: PhoneCalls) -> CommandRouter {
         var router = CommandRouter()
-        router.on(OrderPhone.self) { command, _ throws(SignalingError) in
-            await calls.order(command)
+        router.on(OrderPhone.self) { command, context throws(SignalingError) in
+            await calls.order(command, context)
             return Done()
         }
         return router
@@ -82,8 +82,8 @@ package struct SIPBridge: ServiceDeclaration {
 
     private static func dialRouter(_ calls: PhoneCalls) -> CommandRouter {
         var router = CommandRouter()
-        router.on(DialPhone.self) { command, _ throws(SignalingError) in
-            await calls.dial(command)
+        router.on(DialPhone.self) { command, context throws(SignalingError) in
+            await calls.dial(command, context)
             return Done()
         }
         return router

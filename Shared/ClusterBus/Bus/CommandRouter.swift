@@ -21,6 +21,9 @@ package struct CommandContext: Sendable, Equatable {
         self.asker = asker
         self.cause = cause
     }
+
+    /// A step of the command that takes effect once by itself: for the same request, without a deadline or an answer.
+    package func step(_ name: String) -> CommandContext { CommandContext(id: id.derived(name), cause: cause) }
 }
 
 /// A reply, with Redis commands that follow from the command but that the requester need not wait for.

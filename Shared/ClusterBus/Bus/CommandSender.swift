@@ -237,7 +237,7 @@ package final class CommandSender: Sendable {
             case .outOfMemory where entry.isVital && !evenIfFull:
                 self.post(id, evenIfFull: true)
             default:
-                self.logger.warning(
+                self.logger.about(entry.cause, id).warning(
                     "could not send command", metadata: ["command": "\(id)", "error": "\(error.code)"])
                 self.state.value.pending.removeValue(forKey: id)?.completion(.failure(error.signaling))
             }

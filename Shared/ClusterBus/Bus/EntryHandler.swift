@@ -42,7 +42,7 @@ struct EntryHandler: Sendable {
         guard let command = ReceivedCommand(entry) else {
             logger.error("a stream entry is not a command", metadata: ["entry": "\(entry.id)"])
             // An ordered stream has no other consumer that might understand the entry.
-            if recent != nil || deliveries >= deliveryBound { return await setAside(entry, "no command") }
+            if recent != nil || deliveries >= deliveryBound { return await setAside(entry, nil) }
             return false
         }
         let envelope = command.envelope
@@ -54,7 +54,7 @@ struct EntryHandler: Sendable {
         }
         if let recent, recent.contains(envelope.id) { return await finish(entry) }
         // Each earlier delivery crashed its process or failed.
-        if deliveries > deliveryBound { return await setAside(entry, envelope.operation) }
+        if deliveries > deliveryBound { return await setAside(entry, envelope) }
         return await perform(command, entry, deliveries)
     }
 
@@ -69,17 +69,32 @@ struct EntryHandler: Sendable {
         case .done: break
         case .again(let isToBlame):
             metrics.retried.increment()
-            if isToBlame, deliveries >= deliveryBound { return await setAside(entry, envelope.operation) }
+            if isToBlame, deliveries >= deliveryBound { return await setAside(entry, envelope) }
             if !isToBlame { _ = try? await group.connection.execute(group.resetDeliveries(entry.id)) }
             return false
         }
         recent?.insert(envelope.id)
         let succeeded = (try? outcome.result.get()) != nil
+        if case .failure(let error) = outcome.result { noteFailure(error, of: envelope) }
         metrics.handled(envelope.operation, succeeded: succeeded, took: start.duration(to: .now))
         var last = outcome.then
         if let gateway = envelope.from { last.append(reply(outcome.result, of: envelope, to: gateway)) }
         return await finish(entry, after: last)
     }
+
+    /// Logs why a request's command was not carried out. The rate of the request's key bounds such lines; of clients'
+    /// calls, whose commands have no request, an outage would cause too many.
+    private func noteFailure(_ error: SignalingError, of envelope: CommandEnvelope) {
+        guard envelope.cause.request != nil else { return }
+        logger.about(envelope.cause, envelope.id).log(
+            level: Self.faults.contains(error.reason) ? .warning : .debug, "a request's command has failed",
+            metadata: ["operation": "\(envelope.operation)", "reason": "\(error.reason)", "error": "\(error.message)"])
+    }
+
+    /// Reasons that are no fault of the request.
+    private static let faults: Set<SignalingReason> = [
+        .timeout, .unavailable, .overloaded, .memoryFull, .refusedByPostgres, .unknownOperation,
+    ]
 
     private enum Verdict {
         /// Handled, or refused permanently.
@@ -123,7 +138,7 @@ struct EntryHandler: Sendable {
         var result = result
         if case .success(let bytes) = result, bytes.count > Limits.replyBytes {
             metrics.tooLong.increment()
-            logger.error(
+            logger.about(envelope.cause, envelope.id).error(
                 "a reply is too long; sending an error instead",
                 metadata: ["operation": "\(envelope.operation)", "bytes": "\(bytes.count)"])
             result = .failure(
@@ -136,15 +151,18 @@ struct EntryHandler: Sendable {
     }
 
     /// Moves an entry that no instance can handle to another stream; otherwise it would be delivered for ever.
-    private func setAside(_ entry: StreamEntry, _ what: String) async -> Bool {
+    /// - Parameter envelope: nil when the entry is no command.
+    private func setAside(_ entry: StreamEntry, _ envelope: CommandEnvelope?) async -> Bool {
         let aside = KeySpace.setAside(service, in: group.partition)
         let results = await group.connection.execute(group.setAside(entry, on: aside))
         guard case .success = results.last else { return false }
         metrics.setAside.increment()
+        let logger = envelope.map { self.logger.about($0.cause, $0.id) } ?? self.logger
         logger.error(
             "set aside a command that no instance could handle",
             metadata: [
-                "command": "\(what)", "entry": "\(entry.id)", "stream": "\(group.stream)", "kept": "\(aside)",
+                "operation": "\(envelope?.operation ?? "no command")", "entry": "\(entry.id)",
+                "stream": "\(group.stream)", "kept": "\(aside)",
             ])
         return true
     }

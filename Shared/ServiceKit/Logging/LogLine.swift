@@ -52,12 +52,17 @@ struct LogLine {
         for (key, value) in sorted {
             line += " \(key)=".utf8
             let text = Self.bounded(value.description)
-            if text.isEmpty || text.utf8.contains(where: { $0 <= 0x20 || $0 == UInt8(ascii: "\"") }) {
+            if text.isEmpty || text.utf8.contains(where: Self.isQuoted) {
                 JSONText.appendPrintable(text, to: &line)
             } else {
                 line += text.utf8
             }
         }
+    }
+
+    /// Whether a value with the byte is quoted, so that none can be taken for several pairs, whoever has chosen it.
+    private static func isQuoted(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || byte == 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "=")
     }
 
     private var sorted: [(key: String, value: Logger.Metadata.Value)] { metadata.sorted { $0.key < $1.key } }

@@ -39,6 +39,14 @@ struct LogLineTests {
                 == #"2023-11-14T22:13:20.007Z notice a b e="" k="v w" n="x\ny""# + "\n")
     }
 
+    @Test("A value of visible characters cannot be taken for other pairs")
+    func visible() {
+        let id = #"x"y=1\,request=z"#
+        #expect(
+            line("a", ["k": .string(id), "n": "b=c"], .text).hasSuffix(#" a k="x\"y=1\\,request=z" n="b=c""# + "\n"))
+        #expect(line("a", ["k": .string(id)], .json).hasSuffix(#""metadata":{"k":"x\"y=1\\,request=z"}}"# + "\n"))
+    }
+
     @Test("Long values are truncated")
     func bound() {
         let text = line(String(repeating: "x", count: 2 * LogLine.textBound), [:], .text)

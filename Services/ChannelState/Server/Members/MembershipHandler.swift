@@ -58,11 +58,11 @@ struct MembershipHandler: Sendable {
         let channel = ChannelKey(app: actor.user.app, name: command.channel)
         let entered = try await functions.enter(command, context.id, deadline: context.deadline)
         for left in entered.leaving {
-            let id = context.id.derived("leave-\(PercentEscape.escape(left.rawValue))")
             try await leave(
-                LeaveChannel(actor: actor, channel: left, reason: .leaveByUser), id, announcements: &announcements)
+                LeaveChannel(actor: actor, channel: left, reason: .leaveByUser),
+                context.step("leave-\(PercentEscape.escape(left.rawValue))"), announcements: &announcements)
         }
-        if !entered.attributesAreCached { await loadAttributes(channel, actor) }
+        if !entered.attributesAreCached { await loadAttributes(channel, actor, context) }
         let joined: ChannelFunctions.Joined
         do {
             joined = try await functions.join(actor, channel, context.id, deadline: context.deadline)
@@ -81,29 +81,29 @@ struct MembershipHandler: Sendable {
         let replies = try await functions.redis.answers(to: after)
         if joined.outcome != .present {
             ChannelMetrics.shared.joins.increment()
-            log("joined", actor, channel, .success)
+            log("joined", actor, channel, .success, context)
         }
         let place = try ChannelFunctions.presence(replies.last, actor, command.channel)
-        try await undoLateJoin(channel, actor, unless: place, context.id, &announcements)
+        try await undoLateJoin(channel, actor, unless: place, context, &announcements)
         return joined.answer
     }
 
     /// Ends a join whose session is over by now, or in another channel.
     /// - Parameter place: where the session was after the join; nothing happens when it is `alive` in the channel.
     private func undoLateJoin(
-        _ channel: ChannelKey, _ actor: Actor, unless place: ChannelFunctions.Presence, _ id: CommandID,
+        _ channel: ChannelKey, _ actor: Actor, unless place: ChannelFunctions.Presence, _ context: CommandContext,
         _ announcements: inout [RedisCommand]
     ) async throws(SignalingError) {
         switch place {
         case .alive: return
         case .over, .unknown:
             let leaving = LeaveChannel(actor: actor, channel: channel.name, reason: .leaveDisconnected)
-            try await leave(leaving, id.derived("undo"), announcements: &announcements)
+            try await leave(leaving, context.step("undo"), announcements: &announcements)
             throw SignalingError(.notLoggedIn, .sessionOver, "the session is over")
         case .elsewhere:
             // Only after a time-out: the session's next join has overtaken this one.
             let leaving = LeaveChannel(actor: actor, channel: channel.name, reason: .leaveByUser)
-            try await leave(leaving, id.derived("undo"), announcements: &announcements)
+            try await leave(leaving, context.step("undo"), announcements: &announcements)
             throw SignalingError(.joinOther, .superseded, "the session joined another channel meanwhile")
         }
     }
@@ -112,8 +112,7 @@ struct MembershipHandler: Sendable {
         _ command: LeaveChannel, _ context: CommandContext
     ) async throws(SignalingError) -> FollowedReply<ChannelLeft> {
         try await announcing { announcements async throws(SignalingError) in
-            let left = try await leave(
-                command, context.id, deadline: context.deadline, announcements: &announcements)
+            let left = try await leave(command, context, announcements: &announcements)
             return ChannelLeft(sequence: left?.sequence)
         }
     }
@@ -131,17 +130,16 @@ struct MembershipHandler: Sendable {
     }
 
     /// - Parameters:
-    ///   - id: identifies the step, the same at each repetition.
-    ///   - deadline: after this time nothing is done; nil for none.
+    ///   - context: has the id of the step, the same at each repetition, and the time after which nothing is done.
     ///   - announcements: those to be made are added.
     /// - Returns: nil when the account was not a member by this session.
     @discardableResult
     private func leave(
-        _ leave: LeaveChannel, _ id: CommandID, deadline: RedisTime? = nil, announcements: inout [RedisCommand]
+        _ leave: LeaveChannel, _ context: CommandContext, announcements: inout [RedisCommand]
     ) async throws(SignalingError) -> ChannelFunctions.Left? {
         let (actor, reason) = (leave.actor, leave.reason)
         let channel = ChannelKey(app: actor.user.app, name: leave.channel)
-        let left = try await functions.leave(actor, channel, id, deadline: deadline)
+        let left = try await functions.leave(actor, channel, context.id, deadline: context.deadline)
         var after = [ChannelFunctions.exit(actor, channel.name, moveNumber: leave.moveNumber)]
         if let left {
             after += functions.mirror.entries(
@@ -153,7 +151,7 @@ struct MembershipHandler: Sendable {
             }
             after += counters.scheduling(left.countersDue, channel)
             announcements += announcement(
-                .leave(channel.name, reason), of: actor, in: channel, change: left.change, id)
+                .leave(channel.name, reason), of: actor, in: channel, change: left.change, context.id)
         }
         let replies = try await functions.redis.answers(to: after)
         if ChannelFunctions.isRestored(replies.first) {
@@ -162,7 +160,7 @@ struct MembershipHandler: Sendable {
         }
         guard left != nil else { return nil }
         ChannelMetrics.shared.leaves.increment()
-        log("left", actor, channel, reason)
+        log("left", actor, channel, reason, context)
         return left
     }
 
@@ -196,19 +194,22 @@ struct MembershipHandler: Sendable {
 
     /// Loads the channel's attributes, if necessary. While PostgreSQL does not answer, a channel whose attributes are
     /// not cached is joined without them; its members receive them as soon as they can be read.
-    private func loadAttributes(_ channel: ChannelKey, _ actor: Actor) async {
+    private func loadAttributes(_ channel: ChannelKey, _ actor: Actor, _ context: CommandContext) async {
         do throws(SignalingError) {
             try await attributes.load(channel, account: actor.user.account, uid: actor.uid)
         } catch {
             try? await timers.set(.attributes(channel), after: Self.retryPause)
-            logger.warning(
+            logger.about(context).warning(
                 "could not read a channel's attributes; joining without them",
                 metadata: ["app": "\(channel.app)", "channel": "\(channel.name)", "error": "\(error)"])
         }
     }
 
-    private func log(_ message: Logger.Message, _ actor: Actor, _ channel: ChannelKey, _ reason: SignalingCode) {
-        logger.debug(
+    private func log(
+        _ message: Logger.Message, _ actor: Actor, _ channel: ChannelKey, _ reason: SignalingCode,
+        _ context: CommandContext
+    ) {
+        logger.about(context).debug(
             message,
             metadata: [
                 "app": "\(channel.app)", "channel": "\(channel.name)", "account": "\(actor.user.account)",

@@ -14,6 +14,8 @@ package struct APIProblem: Error, Equatable, Sendable {
     package var allowed: [String] = []
     /// When to try again, in seconds.
     package var retryAfter: Int?
+    /// The id of the request; nil before it is answered.
+    package var requestID: String?
 
     package init(_ code: APIErrorCode, _ detail: String, field: String? = nil, bound: String? = nil) {
         self.code = code
@@ -78,6 +80,7 @@ package struct APIProblem: Error, Equatable, Sendable {
         ]
         if let field { members.append(JSONMember("field", field)) }
         if let bound { members.append(JSONMember("bound", bound)) }
+        if let requestID { members.append(JSONMember("requestId", requestID)) }
         return .object(members)
     }
 }

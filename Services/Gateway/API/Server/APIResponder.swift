@@ -3,6 +3,7 @@ internal import GatewayAPILogic
 internal import HTTPTypes
 internal import Hummingbird
 internal import HummingbirdCore
+internal import Logging
 internal import NIOCore
 internal import ServiceMetrics
 internal import SignalingProtocol
@@ -26,6 +27,20 @@ struct APIResponder: HTTPResponder {
         case read
     }
 
+    /// What is known of a request while it is answered.
+    private struct Progress {
+        let identity: RequestIdentity
+        /// The id of its operation, such as `setBan`; nil before that is known.
+        var operation: String?
+        /// The id of its key, once that is known to be valid.
+        var key: String?
+        /// What is left of the key's rate.
+        var rate: RequestRate.State?
+        var body = BodyProgress.untouched
+
+        init(_ identity: RequestIdentity) { self.identity = identity }
+    }
+
     /// The connection of a request.
     struct Context: InitializableFromSource {
         fileprivate let channel: any Channel
@@ -44,8 +59,12 @@ struct APIResponder: HTTPResponder {
     private let connections: APIConnections
     private let bodies = BodyBudget()
     private let places = ActPlaces()
+    private let logger: Logger
 
-    init(shards: APIShards, connections: APIConnections, metrics: @escaping @Sendable () async -> String) {
+    init(
+        shards: APIShards, connections: APIConnections, metrics: @escaping @Sendable () async -> String, logger: Logger
+    ) {
+        self.logger = logger
         directory = APIDirectory(shards: shards)
         performer = APIPerformer(shards: shards, directory: directory, metrics: metrics)
         answers = IdempotencyStore(shards: shards)
@@ -57,20 +76,22 @@ struct APIResponder: HTTPResponder {
         APIMetrics.shared.requests.increment()
         let begin = NIODeadline.now()
         defer { APIMetrics.shared.duration.record(nanoseconds: (NIODeadline.now() - begin).nanoseconds) }
-        var rate: RequestRate.State?
+        var progress = Progress(Self.identity(of: request))
         let answer: APIAnswer
-        var body = BodyProgress.untouched
         let patience = Self.mayHaveBody(request) ? context.close(in: Self.bodyPatience) : nil
         do throws(APIProblem) {
-            answer = try await self.answer(request, context, &rate, &body, patience)
+            answer = try await self.answer(request, context, &progress, patience)
         } catch {
             Self.count(error)
-            answer = APIAnswer(error)
+            log(error, progress)
+            var problem = error
+            problem.requestID = progress.identity.id
+            answer = APIAnswer(problem)
         }
-        var response = Self.response(answer, rate)
+        var response = Self.response(answer, progress)
         if let patience {
             let isRead: Bool
-            switch body {
+            switch progress.body {
             case .read: isRead = true
             case .untouched: isRead = await Self.drop(request.body)
             // What comes after the bound cannot be told from a further request.
@@ -106,25 +127,26 @@ struct APIResponder: HTTPResponder {
     }
 
     private func answer(
-        _ request: Request, _ context: Context, _ rate: inout RequestRate.State?, _ progress: inout BodyProgress,
-        _ patience: Scheduled<Void>?
+        _ request: Request, _ context: Context, _ progress: inout Progress, _ patience: Scheduled<Void>?
     ) async throws(APIProblem) -> APIAnswer {
         let target = request.head.path ?? "/"
         var call = try APIRequest(method: request.method.rawValue, target: target)
         call.lastEventID = request.headers[.lastEventID]
+        progress.operation = call.operation.id
         if call.operation.isPublic {
             // A stream counts as one of its key's.
             guard case .once(let act) = try call.act(body: nil) else { throw APIDirectory.unauthenticated }
             return APIAnswer(try await performer.perform(act, key: nil, write: nil).json)
         }
         let admission = try await directory.admit(Self.bearer(request), from: connections.key(of: context.channel))
-        rate = admission.rate
+        progress.rate = admission.rate
+        progress.key = admission.key.id
         guard admission.isAllowed else { throw APIDirectory.overRate(admission.rate) }
         let key = admission.key
         try await check(call, key)
         let share = try share(of: request, for: call.operation, key)
         defer { withExtendedLifetime(share) {} }
-        let body = try await Self.body(of: request, for: call.operation, &progress)
+        let body = try await Self.body(of: request, for: call.operation, &progress.body)
         if body != nil { patience?.cancel() }
         let act: APIAct.Once
         switch try call.act(body: body.map { bytes throws(APIProblem) in try Self.json(bytes) }) {
@@ -133,11 +155,11 @@ struct APIResponder: HTTPResponder {
             let stream = try await streams.start(app, kinds: kinds, after: after, key: key)
             return follow(stream, key, request, context)
         }
-        if act.cost > 1 { rate = try await directory.takeBatch(act.cost, of: key) }
+        if act.cost > 1 { progress.rate = try await directory.takeBatch(act.cost, of: key) }
         let write = try Self.write(request, call.operation, target, body, key)
         try await places.enter(key.id)
         defer { places.leave(key.id) }
-        return try await perform(act, write, key, &rate)
+        return try await perform(act, write, key, &progress)
     }
 
     /// Sets memory aside for the request's body.
@@ -187,21 +209,21 @@ struct APIResponder: HTTPResponder {
     }
 
     private func perform(
-        _ act: APIAct.Once, _ request: IdempotentRequest?, _ key: APIKey, _ rate: inout RequestRate.State?
+        _ act: APIAct.Once, _ request: IdempotentRequest?, _ key: APIKey, _ progress: inout Progress
     ) async throws(APIProblem) -> APIAnswer {
-        let performer = self.performer.acting(for: CommandCause(key: key.id))
+        let performer = self.performer.acting(for: progress.identity.cause(key: key.id))
         guard let request else {
             let outcome = try await performer.perform(act, key: key, write: nil)
             let answer = APIAnswer(outcome.json)
             let cost = outcome.work.cost(answer: answer.body.count)
-            if cost > 1, act.cost == 1 { rate = await directory.charge(cost, to: key) }
+            if cost > 1, act.cost == 1 { progress.rate = await directory.charge(cost, to: key) }
             return answer
         }
-        return try await perform(act, request, performer, key)
+        return try await perform(act, request, performer, progress.identity.id, key)
     }
 
     private func perform(
-        _ act: APIAct.Once, _ request: IdempotentRequest, _ performer: APIPerformer, _ key: APIKey
+        _ act: APIAct.Once, _ request: IdempotentRequest, _ performer: APIPerformer, _ id: String, _ key: APIKey
     ) async throws(APIProblem) -> APIAnswer {
         let write: BegunWrite
         var known: BatchResults?
@@ -218,13 +240,34 @@ struct APIResponder: HTTPResponder {
             if error.code.isPassing {
                 await answers.forget(request)
             } else {
-                await answers.answered(request, APIAnswer(error), isOpen: false)
+                // A repetition is told of the request that was carried out, which the log has.
+                var problem = error
+                problem.requestID = id
+                await answers.answered(request, APIAnswer(problem), isOpen: false)
             }
             throw error
         }
     }
 
     // MARK: - Requests
+
+    private static func identity(of request: Request) -> RequestIdentity {
+        RequestIdentity(
+            given: request.headers[.requestID], traceparents: request.headers[values: .traceparent],
+            random: SecureRandom.hex(bytes:))
+    }
+
+    /// Logs a failure of the cluster. Only for requests with a valid key, whose rate bounds the lines.
+    private func log(_ problem: APIProblem, _ progress: Progress) {
+        guard problem.code.status >= 500, let operation = progress.operation, let key = progress.key else { return }
+        logger.warning(
+            "a request of the server API has failed",
+            metadata: [
+                "operation": "\(operation)",
+                "code": "\(problem.code.rawValue)", "error": "\(problem.detail)", "key": "\(key)",
+                "request": "\(progress.identity.id)", "trace": "\(progress.identity.trace.trace)",
+            ])
+    }
 
     /// The key that the request presents.
     private static func bearer(_ request: Request) -> String? {
@@ -299,12 +342,14 @@ struct APIResponder: HTTPResponder {
         }
     }
 
-    private static func response(_ answer: APIAnswer, _ rate: RequestRate.State?) -> Response {
+    private static func response(_ answer: APIAnswer, _ progress: Progress) -> Response {
         var headers = HTTPFields()
         headers[.contentType] = answer.contentType
         headers[.cacheControl] = "no-store"
         headers[.contentTypeOptions] = "nosniff"
-        if let rate {
+        headers[.requestID] = progress.identity.id
+        headers[.traceparent] = progress.identity.trace.header
+        if let rate = progress.rate {
             headers[.rateLimit] = String(rate.limit)
             headers[.rateRemaining] = String(rate.remaining)
             headers[.rateReset] = String(rate.reset)
@@ -321,6 +366,8 @@ struct APIResponder: HTTPResponder {
 extension HTTPField.Name {
     fileprivate static let lastEventID = known("Last-Event-ID")
     fileprivate static let idempotencyKey = known("Idempotency-Key")
+    fileprivate static let requestID = known("X-Request-Id")
+    fileprivate static let traceparent = known("traceparent")
     fileprivate static let contentTypeOptions = known("X-Content-Type-Options")
     fileprivate static let rateLimit = known("RateLimit-Limit")
     fileprivate static let rateRemaining = known("RateLimit-Remaining")

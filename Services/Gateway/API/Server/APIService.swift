@@ -61,7 +61,8 @@ package struct APIService: Service {
         // Its own messages are about single requests, which are nobody's concern.
         var quiet = logger
         quiet.logLevel = .warning
-        let api = APIResponder(shards: APIShards(shards), connections: connections, metrics: gateway.metrics)
+        let api = APIResponder(
+            shards: APIShards(shards), connections: connections, metrics: gateway.metrics, logger: logger)
         guard configuration.servesPages else { return try await serve(api, quiet) }
         try await serve(PageResponder(api: api, discovery: gateway.discovery), quiet)
     }

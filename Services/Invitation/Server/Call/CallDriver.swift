@@ -54,7 +54,7 @@ struct CallDriver: Sendable {
                 let end = start + (isBegun ? Self.completionTime : Self.patience)
                 guard error.reason == .unavailable, ContinuousClock.now + Self.pauses.bound(attempt: failures) < end
                 else { throw error }
-                logger.debug(
+                logger.about(command).debug(
                     "could not store a call's event; trying again",
                     metadata: ["command": "\(command.id)", "error": "\(error)"])
                 // If the pause is cancelled, the repetition just comes earlier.
@@ -95,7 +95,7 @@ struct CallDriver: Sendable {
             }
         }
         InvitationMetrics.shared.conflictBoundHit.increment()
-        logger.warning(
+        logger.about(command).warning(
             "gave up on a call's event: other processes kept changing the call",
             metadata: ["command": "\(command.id)", "bound": "\(Self.conflictBound)"])
         throw SignalingError(.failed, .busy, "the call changed \(Self.conflictBound) times at once; try again")
@@ -113,7 +113,7 @@ struct CallDriver: Sendable {
                 let mail = CallMail(delivery, in: channel).message(id, now: now)
                 try await invite(delivery, mail, tag, command)
             case .deliver(let delivery):
-                try await deliver(delivery, channel, id, now)
+                try await deliver(delivery, channel, id, now, command)
             case .withdrawInvitation(let callee, let version):
                 try await withdraw(UserKey(app: app, account: callee), version)
             case .schedule(let timer, let time):
@@ -125,8 +125,9 @@ struct CallDriver: Sendable {
                     CallReference(call: call, tag: tag), of: UserKey(app: app, account: account))
             case .forget(let call, let account):
                 try await records.forget(CallReference(call: call, tag: tag), of: UserKey(app: app, account: account))
-            case .dial(let call, let extra, let until): try await phones.dial(call, extra, id, until: until)
-            case .order(let order): try await phones.send(order, id)
+            case .dial(let call, let extra, let until):
+                try await phones.dial(call, extra, id, until: until, for: command.cause)
+            case .order(let order): try await phones.send(order, id, for: command)
             case .hold(let call, let bridge):
                 try await hold(CallReference(call: call, tag: tag), bridge, now)
             case .release(let call, let bridge):
@@ -136,15 +137,17 @@ struct CallDriver: Sendable {
             case .freeLine(let call, let account):
                 try await lines.free(call, of: UserKey(app: app, account: account))
             case .log(let entry):
-                try await keep(entry, of: tag)
+                try await keep(entry, of: tag, command)
             }
         }
     }
 
-    private func keep(_ entry: CallLogEntry, of tag: String) async throws(SignalingError) {
+    private func keep(
+        _ entry: CallLogEntry, of tag: String, _ command: CommandContext
+    ) async throws(SignalingError) {
         if !records.logsWithCommit { try await records.log(entry, of: tag) }
         ends.add(entry, of: tag)
-        note(entry)
+        note(entry, command)
     }
 
     private func invite(
@@ -153,7 +156,7 @@ struct CallDriver: Sendable {
         // Through `playOnce`, so that the whole command is repeated when Redis does not answer.
         do throws(SignalingError) {
             let queued = try await messages.sendToUser(mail)
-            let report = CommandContext(id: command.id.derived("queued"))
+            let report = command.step("queued")
             let event: Event = { machine, _ throws(SignalingError) in
                 machine.invitationQueued(call: delivery.event.call, version: queued.version)
             }
@@ -161,7 +164,7 @@ struct CallDriver: Sendable {
             _ = try await playOnce(tag, report, event, &isBegun)
         } catch {
             guard error.code == .messageOther else { throw error }
-            let report = CommandContext(id: command.id.derived("undeliverable"))
+            let report = command.step("undeliverable")
             let event: Event = { machine, now throws(SignalingError) in
                 machine.invitationUndeliverable(call: delivery.event.call, now: now)
             }
@@ -172,7 +175,7 @@ struct CallDriver: Sendable {
     }
 
     private func deliver(
-        _ delivery: CallDelivery, _ channel: ChannelKey, _ id: CommandID, _ now: RedisTime
+        _ delivery: CallDelivery, _ channel: ChannelKey, _ id: CommandID, _ now: RedisTime, _ command: CommandContext
     ) async throws(SignalingError) {
         do throws(SignalingError) {
             let queued = try await messages.sendToUser(CallMail(delivery, in: channel).message(id, now: now))
@@ -183,7 +186,7 @@ struct CallDriver: Sendable {
             guard error.code == .messageOther else { throw error }
             // The call continues: a full mailbox of one party must not affect the other.
             InvitationMetrics.shared.eventsDropped.increment()
-            logger.warning(
+            logger.about(command).warning(
                 "dropped a call event: the receiver's mailbox is full",
                 metadata: ["call": "\(delivery.event.call)", "why": "\(error.reason)"])
         }
@@ -200,9 +203,9 @@ struct CallDriver: Sendable {
         try await messages.removeMail(user, version: version)
     }
 
-    private func note(_ entry: CallLogEntry) {
+    private func note(_ entry: CallLogEntry, _ command: CommandContext) {
         let call = entry.call
-        logger.debug(
+        logger.about(command).debug(
             "call",
             metadata: [
                 "app": "\(call.channel.app)", "call": "\(call.id)", "caller": "\(call.caller.account)",

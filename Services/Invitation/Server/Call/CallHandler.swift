@@ -49,7 +49,8 @@ struct CallHandler: Sendable {
     /// Handles the end of a session.
     func endCalls(_ command: EndSessionCalls, _ context: CommandContext) async throws(SignalingError) -> Done {
         for reference in try await records.calls(of: command.user) {
-            let step = CommandContext(id: context.id.derived(reference.call.rawValue), deadline: context.deadline)
+            var step = context.step(reference.call.rawValue)
+            step.deadline = context.deadline
             let snapshot = try await driver.play(reference.tag, step) { machine, now throws(SignalingError) in
                 machine.sessionEnded(of: command.user.account, session: command.session, now: now)
             }

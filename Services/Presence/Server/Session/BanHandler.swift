@@ -26,7 +26,7 @@ struct BanHandler: Sendable {
         guard let entry else { throw SignalingError(.loginRejected, .unknownApp, "there is no app with that id") }
         _ = try await functions.redis.answer(to: Self.noting(entry))
         _ = try await sessions.disconnect(DisconnectUser(user: command.user), context)
-        logger.info(
+        logger.about(context).info(
             "user banned",
             metadata: ["app": "\(command.user.app)", "account": "\(command.user.account)", "until": "\(command.until)"])
         return entry.ban
@@ -44,7 +44,8 @@ struct BanHandler: Sendable {
         }
         _ = try await functions.redis.answer(
             to: .noting(banOf: command.user, until: 0, tokens: entry.tokensUntil, version: entry.version))
-        logger.info("ban lifted", metadata: ["app": "\(command.user.app)", "account": "\(command.user.account)"])
+        logger.about(context).info(
+            "ban lifted", metadata: ["app": "\(command.user.app)", "account": "\(command.user.account)"])
         return Done()
     }
 
@@ -56,7 +57,7 @@ struct BanHandler: Sendable {
         }
         guard let entry else { throw SignalingError(.loginRejected, .unknownApp, "there is no app with that id") }
         _ = try await functions.redis.answer(to: Self.noting(entry))
-        logger.info(
+        logger.about(context).info(
             "tokens revoked",
             metadata: [
                 "app": "\(command.user.app)", "account": "\(command.user.account)", "until": "\(entry.tokensUntil)",

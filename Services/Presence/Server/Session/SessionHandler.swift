@@ -36,7 +36,7 @@ struct SessionHandler: Sendable {
             if replaced.session != known.session {
                 try await timers.set(.session(user, replaced.session), after: SessionEnding.patience)
             }
-            await ending.begin(replaced, of: user)
+            await ending.begin(replaced, of: user, for: context)
         }
         PresenceMetrics.shared.opened.increment()
         log("session opened", user, command.line.session, command.gateway)
@@ -175,7 +175,7 @@ struct SessionHandler: Sendable {
     func close(_ command: CloseSession, _ context: CommandContext) async throws(SignalingError) -> Done {
         try await timers.set(.session(command.user, command.session), after: SessionEnding.patience)
         if let ended = try await functions.close(command, context.id, deadline: context.deadline) {
-            await ending.begin(ended, of: command.user)
+            await ending.begin(ended, of: command.user, for: context)
         }
         return Done()
     }

@@ -1,4 +1,5 @@
 internal import BusProtocol
+internal import ClusterBus
 internal import ClusterState
 internal import Logging
 internal import Pacing
@@ -85,8 +86,8 @@ class PhoneCallDriver {
     }
 
     /// Handles an order of the invitation service: an act of the user or the system.
-    func ordered(_ order: OrderPhone) {
-        logger.debug("order", metadata: ["order": "\(order.act.rawValue)"])
+    func ordered(_ order: OrderPhone, _ context: CommandContext) {
+        logger.about(context).debug("order", metadata: ["order": "\(order.act.rawValue)"])
         switch order.act {
         case .message: send(order.extra)
         case .fail: step { $0.ordered(.fail, code: CallExtraJSON.code(order.extra)) }

@@ -1,4 +1,5 @@
 internal import BusProtocol
+internal import ClusterBus
 internal import Logging
 internal import PostgresStore
 internal import SIPBridgeLogic
@@ -9,23 +10,25 @@ internal import SignalingProtocol
 extension PhoneCalls {
     /// Calls a telephone, unless another bridge does. Returns when that is decided; if this process dies before,
     /// another bridge gets the command.
-    func dial(_ command: DialPhone) async {
+    func dial(_ command: DialPhone, _ context: CommandContext) async {
         guard calls[command.call.id] == nil else { return }  // Delivered before.
         guard let resources else { return }
         let leg = OutboundLeg(command, resources: resources, owner: self)
+        leg.logger = leg.logger.about(context)
         add(leg)
         leg.step { $0.dial() }
         await sendReports(of: leg)
     }
 
     /// Carries out an act of the user or the system in a call.
-    func order(_ command: OrderPhone) {
+    func order(_ command: OrderPhone, _ context: CommandContext) {
         guard let call = calls[command.call.id] else {
             // It was sent before the call's end was known.
-            logger.debug("received an order for a call that has ended", metadata: ["call": "\(command.call.id)"])
+            logger.about(context).debug(
+                "received an order for a call that has ended", metadata: ["call": "\(command.call.id)"])
             return
         }
-        call.ordered(command)
+        call.ordered(command, context)
     }
 
     /// Looks up the trunk of a call and parses the caller's options.

@@ -124,6 +124,18 @@ import Testing
         #expect(StreamEntry(.array([.bulk(ByteBuffer(string: "1-1")), .null])) == nil)
     }
 
+    @Test func aPostedCommandSaysWhoseConsequenceItIs() throws {
+        let command = CountMembers(channel: ChannelKey(app: try AppID("a"), name: try ChannelName("c")))
+        let cause = CommandCause(key: "k", request: "r", trace: "t")
+        let id = CommandID("c.1")
+        for posted in [
+            PostedCommand.command(on: .single, for: command, id: id, cause: cause),
+            PostedCommand.command(for: command, id: id, to: BridgeID("b"), cause: cause),
+        ] {
+            #expect(try #require(ReceivedCommand(try entry(posted))).envelope.cause == cause)
+        }
+    }
+
     @Test func aPostedCommandHasNoSender() throws {
         let command = CountMembers(channel: ChannelKey(app: try AppID("a"), name: try ChannelName("c")))
         let posted = PostedCommand.command(on: .single, for: command, id: CommandID("c.1"))
@@ -135,6 +147,7 @@ import Testing
         #expect(envelope.from == nil)
         #expect(envelope.operation == "channel.count")
         #expect(envelope.deadline == nil)
+        #expect(envelope.cause == CommandCause())
         let toBridge = PostedCommand.command(for: command, id: CommandID("c.1"), to: BridgeID("b"))
         #expect(
             try arguments(of: toBridge).prefix(5).map(\.string)
