@@ -21,6 +21,8 @@ from stack_control import ROOT, clean_environment
 ENGINE = os.environ.get("HELIOGRAPH_ENGINE", "docker")
 # An address of this machine that nothing else listens on, so that the ports of the files are free.
 HOST = "127.83.0.1"
+# Another one, for the port of the server API and the console, which must be at no other address.
+API_HOST = "127.83.0.2"
 COMMAND_SECONDS = 420
 # The user of the image.
 USER = 10001
@@ -82,7 +84,7 @@ class Project:
             self._bound_processes()
         self._variables = {
             "COMPOSE_PROJECT_NAME": self.name, "COMPOSE_HTTP_TIMEOUT": "300", "HELIOGRAPH_PUBLIC_HOST": HOST,
-            "HELIOGRAPH_PUBLIC_BIND": HOST, "HELIOGRAPH_SECRETS": str(self.folder / "secrets"), "HELIOGRAPH_TLS": str(tls),
+            "HELIOGRAPH_PUBLIC_BIND": HOST, "HELIOGRAPH_API_BIND": API_HOST, "HELIOGRAPH_SECRETS": str(self.folder / "secrets"), "HELIOGRAPH_TLS": str(tls),
             "HELIOGRAPH_OPEN_FILES": str(files), "HELIOGRAPH_PROXY_CONNECTIONS": str(min(100_000, files // 2 - 500)),
             "HELIOGRAPH_PROMETHEUS_PORT": free_port(), "HELIOGRAPH_GRAFANA_PORT": free_port()}
         self._over = threading.Event()

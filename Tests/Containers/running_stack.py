@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
-from project import ENGINE, HOST, USER, Failed, Project, run, running
+from event_stream import Stream
+from project import API_HOST, ENGINE, HOST, USER, Failed, Project, run, running
 from raw_socket import RawSocket
 from server_api import ServerAPI
 from users import APP, PLAIN, TLS, come_back, login, start, talk
 from waiting import eventually, eventually_blocking, let_pass
-from web import discover, metric
+from web import discover, fetch, metric
 from webhook_receiver import SECRET, Receiver
 
 PROGRAMS = ("gateway", "presence", "channel-state", "invitation", "sip-bridge", "webhooks")
@@ -89,7 +90,12 @@ async def test_clients_of_all_gateways_talk(project: Project):
         await client.close()
 
 
-async def test_the_server_api_answers_inside_the_network_only(project: Project):
+async def test_the_first_start_says_how_to_begin(project: Project):
+    told = await asyncio.to_thread(project.compose, "logs", "--no-color", "migrate")
+    assert f"http://{API_HOST}:8090/console/" in told and "heliographctl key create --cluster" in told, told
+
+
+async def test_the_server_api_answers_inside_the_network_and_at_its_own_address(project: Project):
     made = await asyncio.to_thread(project.control, "key", "create", f"--app={APP.id}", "--scopes", "read", "send")
     key = re.search(r"hk_[0-9a-f]{16}_\w+", made)[0]
     client = await login("customer")
@@ -104,7 +110,21 @@ async def test_the_server_api_answers_inside_the_network_only(project: Project):
             lambda a=api, t=text: a.post("apps", APP.id, "users", client.account, "messages", body={"from": "shop", "message": t}))
         assert sent.status == 200, sent
         await eventually(lambda t=text: t in client.texts(), "the message of the server")
-    await client.close()
+    # By HAProxy, for this machine, with the console; not where clients connect.
+    published = ServerAPI(SimpleNamespace(endpoints={"api": [f"http://{API_HOST}:8090"]}), key)
+    stream = await (await asyncio.to_thread(Stream, published, APP.id)).started()
+    sent = await asyncio.to_thread(
+        lambda: published.post("apps", APP.id, "users", client.account, "messages", body={"from": "shop", "message": "by HAProxy"}))
+    assert sent.status == 200, sent
+    await eventually(lambda: "by HAProxy" in client.texts(), "the message of the server")
+    with await asyncio.to_thread(fetch, f"http://{API_HOST}:8090/console/") as page:
+        assert b"Heliograph console" in page.read()
+    await client.logout()
+    # Clients of the tests before may still be on their way out.
+    seen = await stream.next()
+    while (seen["event"], seen["data"]["account"]) != ("offline", client.account):
+        seen = await stream.next()
+    stream.close()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection((HOST, 8090), timeout=5)
 

@@ -4,12 +4,15 @@ import functools
 import json
 import os
 import re
+import shlex
 import stat
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
-from stack_control import BINARIES, ROOT, run_program
+from stack_control import BINARIES, ROOT, Stack, run_program
 
 SERVICES = ("gateway", "presence", "channel-state", "invitation", "sip-bridge", "webhooks")
 OVERLAYS = ("standby", "redis-cluster", "tls", "monitoring")
@@ -111,13 +114,48 @@ def test_migration_is_called_as_the_program_wants_it(compose: dict, secrets: Pat
     program, *arguments = migrate["command"]
     stores = {name for name in compose["services"]["presence"]["environment"] if "_REDIS_" in name or "_POSTGRES_" in name}
     assert set(migrate["environment"]) == stores
-    # The same arguments and names, against a port where nothing answers: the service gets as far as connecting.
-    nowhere = [("0" if argument == "60" else argument) for argument in arguments]
+    assert f"{ROOT}/Docker/{program}:/usr/local/bin/{program}:ro" in migrate["volumes"]
+    # The same arguments and names, against a port where nothing answers: the program gets as far as connecting.
+    script = (ROOT / "Docker" / program).read_text()
+    words, = (line.split() for line in script.splitlines() if line.startswith("heliographctl migrate"))
+    nowhere = [("0" if word == "60" else word) for word in words[1:]]
     done = run_program(
-        str(BINARIES / program), *nowhere, HELIOGRAPH_POSTGRES_URL="postgresql://heliograph@127.0.0.1:1/heliograph",
+        str(BINARIES / words[0]), *nowhere, HELIOGRAPH_POSTGRES_URL="postgresql://heliograph@127.0.0.1:1/heliograph",
         HELIOGRAPH_POSTGRES_PASSWORD_FILE=str(secrets / "postgres-password"))
     assert done.returncode != 0
     assert "Usage" not in done.stderr and "configuration" not in done.stderr.lower(), done.stderr
+    # Nobody is told how to begin with a database that was not migrated.
+    failed = migration(arguments, "postgresql://heliograph@127.0.0.1:1/heliograph", script.replace("--wait 60", "--wait 0"))
+    assert failed.returncode != 0 and failed.stdout == ""
+
+
+def migration(arguments: list[str], postgres: str, script: str = "") -> subprocess.CompletedProcess:
+    """Runs the script of the service `migrate`, or this one in its place."""
+    script = script or (ROOT / "Docker" / "migrate.sh").read_text()
+    return run_program(
+        "sh", "-c", script, "migrate.sh", *arguments, PATH=f"{BINARIES}:{os.environ['PATH']}", HELIOGRAPH_POSTGRES_URL=postgres)
+
+
+def test_the_first_start_says_how_to_begin(make_stack: Callable[..., Stack]):
+    stack = make_stack(gateways=1)
+    url = stack.endpoints["postgres"]["url"]
+    places: tuple[tuple[dict[str, str], str], ...] = (
+        ({"HELIOGRAPH_API_BIND": "10.1.2.3"}, "http://10.1.2.3:8090/console/"),
+        ({"HELIOGRAPH_API_BIND": "0.0.0.0", "HELIOGRAPH_API_PORT": "8190"}, "http://127.0.0.1:8190/console/"),
+        ({}, "http://127.0.0.1:8090/console/"))
+    for place, console in places:
+        _, *arguments = yaml.safe_load(run_program(*compose_command(), **place).stdout)["services"]["migrate"]["command"]
+        told = migration(arguments, url)
+        assert told.returncode == 0, told.stderr
+        assert console in told.stdout
+    # What it says is what makes an app and a key.
+    commands = [shlex.split(line) for line in told.stdout.splitlines() if line.strip().startswith("docker compose run --rm migrate ")]
+    assert len(commands) == 2
+    made = [stack.control(*command[6:]) for command in commands if command[5] == "heliographctl"]
+    assert len(made) == 2 and " key hk_" in made[1], made
+    # Those who have a key know.
+    again = migration(arguments, url)
+    assert again.returncode == 0 and "console" not in again.stdout
 
 
 def test_passwords_are_made_once_and_for_their_owner_only(secrets: Path):
@@ -238,7 +276,28 @@ def test_proxy_goes_to_the_ports_that_the_gateways_listen_on(compose: dict):
     # Discovery tells clients the proxy's port, and that is the published one.
     public = int(environment["HELIOGRAPH_GATEWAY_PUBLIC_PORT"])
     published = {str(entry).split(":")[-1].split("/")[0] for entry in compose["services"]["haproxy"]["ports"]}
-    assert {str(public), str(public + 1)} <= published
+    api = int(environment["HELIOGRAPH_GATEWAY_API_PORT"])
+    # Where the gateways do not take the PROXY protocol, HAProxy must not send it.
+    assert f"gateway:{api} port {admin} no-send-proxy-v2" in proxy
+    assert {str(public), str(public + 1), str(api)} == published
+
+
+@pytest.mark.parametrize("overlays", [(), *((overlay,) for overlay in OVERLAYS), OVERLAYS], ids="+".join)
+def test_only_this_machine_reaches_the_api_and_the_console(overlays: tuple[str, ...]):
+    """Whatever clients' ports are bound to."""
+    done = run_program(*compose_command(*overlays), HELIOGRAPH_PUBLIC_BIND="0.0.0.0")
+    assert done.returncode == 0, done.stderr
+    published = [str(port) for service in yaml.safe_load(done.stdout)["services"].values() for port in service.get("ports", [])]
+    media = [str(port) for port in range(16384, 16584)]
+    assert {port.split(":")[1] for port in published if port.startswith("0.0.0.0:")} == {"8080", "8081", "5060", "5061", *media}
+    others = [port for port in published if not port.startswith("0.0.0.0:")]
+    assert "127.0.0.1:8090:8090/tcp" in others and all(port.startswith("127.0.0.1:") for port in others)
+
+
+def test_the_api_is_published_elsewhere_by_a_setting_of_its_own():
+    done = run_program(*compose_command(), HELIOGRAPH_API_BIND="10.1.2.3", HELIOGRAPH_API_PORT="8190")
+    published = yaml.safe_load(done.stdout)["services"]["haproxy"]["ports"]
+    assert sorted(str(port) for port in published) == ["10.1.2.3:8190:8090/tcp", "127.0.0.1:8080:8080/tcp", "127.0.0.1:8081:8081/tcp"]
 
 
 @pytest.mark.parametrize("bound, good", [({}, True), ({"HELIOGRAPH_PROXY_CONNECTIONS": "5000"}, True), (
