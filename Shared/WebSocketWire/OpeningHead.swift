@@ -144,7 +144,8 @@ private struct Fields {
         guard count <= Self.bound, let colon = Self.colon(bytes, line) else { return false }
         var value = (colon + 1)..<line.upperBound
         while let first = value.first, bytes[first] == UInt8(ascii: " ") { value = value.dropFirst() }
-        while let last = value.last, bytes[last] == UInt8(ascii: " ") { value = value.dropLast() }
+        // Some readers take spaces at the end for a part of the value.
+        if let last = value.last, bytes[last] == UInt8(ascii: " ") { return false }
         for index in value where !(0x20...0x7E).contains(bytes[index]) { return false }
         switch Name(bytes, line.lowerBound..<colon) {
         case .host: return Self.set(&hasHost, when: !value.isEmpty)

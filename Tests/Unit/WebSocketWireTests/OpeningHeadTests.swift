@@ -32,7 +32,7 @@ import Testing
 
     @Test func otherWaysToSayIt() {
         let heads = [
-            Self.head(line: "GET /?vid=a&x=%20 HTTP/1.1"), Self.replacing("Host", by: "hOST:  x  "),
+            Self.head(line: "GET /?vid=a&x=%20 HTTP/1.1"), Self.replacing("Host", by: "hOST:  x"),
             Self.replacing("Connection", by: "CONNECTION:upgrade"), Self.replacing("Upgrade", by: "upgrade: WebSocket"),
             Self.replacing("Origin"), Self.head(Self.fields + (0..<55).map { "X-\($0):" }),
         ]
@@ -61,6 +61,7 @@ import Testing
         head(fields + [" folded"]), head(fields + ["X : y"]), head(fields + [": y"]), head(fields + ["no colon"]),
         head(fields + ["X: \u{1}"]), head(fields + ["X: a\nHost: y"]), head(fields + ["X: a\rb"]),
         head(fields + ["X: \u{E9}"]), head(fields + ["X\u{E9}: y"]), head(fields + ["X: \t"]),
+        head(fields + ["X: y "]), replacing("Sec-WebSocket-Key", by: "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ== "),
         Array("GET / HTTP/1.1\n\n".utf8), Array("\r\n".utf8) + head(), [0x16, 3, 1],
         // Too many fields.
         head(fields + (0..<56).map { "X-\($0):" }),

@@ -34,7 +34,7 @@ import Testing
             id: CommandID("c-1"), cause: CommandCause(key: "k", request: "r=1", trace: "t"))
         #expect(Self.words(Self.logger.about(context)) == ["presence", "r=1", "t", "c-1", nil])
         // A step is for the same request.
-        #expect(Self.words(Self.logger.about(context.step("undo"))) == ["presence", "r=1", "t", "c-1/undo", nil])
+        #expect(Self.words(Self.logger.about(context.step("undo"))) == ["presence", "r=1", "t", "c-1.undo", nil])
         #expect(Self.words(Self.logger) == ["presence", nil, nil, nil, nil])
     }
 
