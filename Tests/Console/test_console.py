@@ -56,6 +56,25 @@ async def press(screen: Screen, text: str, within: str = "#view") -> None:
     await screen.page.evaluate(f"{button}.click()")
 
 
+async def only_one(screen: Screen) -> None:
+    """Waits until the list has one row: not eleven, before it is searched."""
+    await screen.page.eventually("document.querySelector('#view .more span')?.textContent === '1 in all'", "the list has one row")
+
+
+async def open_user(screen: Screen, account: str) -> None:
+    """Opens the panel of a user, who may be offline."""
+    await screen.page.evaluate("document.querySelector('#panel').close()")
+    # Reads the list again, which is up to a second behind.
+    await go(screen, "bans")
+    await go(screen, "users")
+    await choose(screen, "#view input[type=search]", account)
+    await screen.sees(" in all", "#view .more")
+    await choose(screen, "#view select", "all")
+    await only_one(screen)
+    await press(screen, account)
+    await screen.page.eventually("document.querySelector('#panel').open", "the panel is open")
+
+
 async def test_wrong_keys_and_signing_out(stack: Stack, browser: Browser):
     key = create_key(stack)["key"]
     async with entrance(stack, browser) as screen:
@@ -96,14 +115,18 @@ async def test_a_key_of_an_app_that_may_only_read(stack: Stack, browser: Browser
     key = create_key(stack, app=stack.open_app.id, scopes=("read",))["key"]
     async with console(stack, browser, key) as screen, people(stack) as cast:
         ada, = await cast.login("ada")
+        await ada.logout()
+        place = ("apps", stack.open_app.id, "users", ada.account, "messages")
+        api = ServerAPI(stack, create_key(stack)["key"])
+        assert api.post(*place, body={"from": "shop", "message": "for later"}).status == 200
         assert await screen.page.evaluate("document.querySelector('#app').disabled")
         assert not await screen.page.evaluate("document.querySelector('[data-cluster]').checkVisibility()")
-        await go(screen, "users")
-        await choose(screen, "#view input[type=search]", ada.account)
-        await screen.sees(ada.account, "#view tbody")
-        await press(screen, ada.account)
-        await screen.sees("Attributes", "#panel")
+        await open_user(screen, ada.account)
+        await screen.sees("for later", "#panel")
+        # There is nothing to press but what closes the panel.
         assert await screen.page.evaluate("document.querySelectorAll('#panel form').length") == 0
+        buttons = "[...document.querySelectorAll('#panel button')].filter((each) => each.checkVisibility()).map((each) => each.innerText)"
+        assert await screen.page.evaluate(buttons) == ["Close"]
         await screen.check()
 
 
@@ -112,7 +135,7 @@ async def test_users_are_found_written_to_and_ended(stack: Stack, browser: Brows
         ada, bob = await cast.login("ada", "bob")
         await go(screen, "users")
         await choose(screen, "#view input[type=search]", ada.account)
-        await screen.sees("1 in all", "#view .more")
+        await only_one(screen)
         assert bob.account not in await screen.page.evaluate("document.querySelector('#view').innerText")
         await press(screen, ada.account)
         await screen.sees("gateway", "#panel .facts")
@@ -131,6 +154,119 @@ async def test_users_are_found_written_to_and_ended(stack: Stack, browser: Brows
         await screen.sees("offline", "#panel")
 
 
+async def test_a_users_page_shows_state_gateway_and_channels(stack: Stack, browser: Browser, people):
+    room = unique("room")
+    api = ServerAPI(stack, create_key(stack)["key"])
+    facts = "Object.fromEntries([...document.querySelectorAll('#panel .facts dt')].map((each) => [each.innerText, each.nextSibling.innerText]))"
+    async with console(stack, browser) as screen, people(stack) as cast:
+        ada, = await cast.members(room, "ada")
+        await open_user(screen, ada.account)
+        told = api.get("apps", stack.open_app.id, "users", ada.account).body
+        shown = await screen.page.evaluate(facts)
+        assert (shown["State"], shown["Gateway"], shown["Channels"]) == ("connected", told["gateway"], room)
+        assert shown["Uid"] == str(told["uid"]) and shown["Online for"] != "–"
+        await press(screen, room, "#panel")
+        await screen.sees("Members (1)", "#panel")
+        await press(screen, ada.account, "#panel .chips")
+        await screen.sees(ada.account, "#panel-title")
+        await ada.logout()
+        await open_user(screen, ada.account)
+        shown = await screen.page.evaluate(facts)
+        assert [shown[name] for name in ("State", "Gateway", "Online for", "Channels")] == ["offline", "–", "–", "–"]
+
+
+async def test_a_mailbox_is_listed_recalled_from_and_emptied(stack: Stack, browser: Browser, people):
+    api = ServerAPI(stack, create_key(stack)["key"])
+    rows = "[...document.querySelectorAll('#panel .feed[aria-label=Mailbox] li')].map((each) => each.innerText)"
+    async with console(stack, browser) as screen, people(stack) as cast:
+        bob, = await cast.login("bob")
+        await bob.logout()
+        place = ("apps", stack.open_app.id, "users", bob.account)
+        texts = [f"<i>{number}</i>" for number in range(22)] + ["long " * 100]
+        for text in texts:
+            assert api.post(*place, "messages", body={"from": "shop", "message": text}).status == 200
+        await open_user(screen, bob.account)
+        await screen.sees("Mailbox (23)", "#panel")
+        shown = await screen.page.evaluate(rows)
+        assert len(shown) == 20 and all(text in row and "shop" in row for text, row in zip(texts, shown, strict=False))
+        await press(screen, "More", "#panel")
+        await screen.page.eventually(f"{rows}.length === 23", "the rest is shown")
+        await screen.check()
+        # Recalling asks first, and "No" has the focus.
+        await press(screen, "Recall the message of shop", "#panel")
+        await screen.sees("Recall it?", "#panel")
+        await screen.check()
+        await screen.picture("console-desktop-mailbox")
+        await screen.press("Enter")
+        await screen.page.eventually("document.activeElement.textContent === 'Recall'", "nothing is recalled")
+        assert api.get(*place, "mailbox").body["count"] == 23
+        await screen.press("Enter")
+        await press(screen, "Yes, recall", "#panel")
+        await screen.sees("The message is recalled", "#note")
+        await screen.sees("Mailbox (22)", "#panel")
+        assert texts[0] not in " ".join(await screen.page.evaluate(rows))
+        assert [message["message"] for message in api.get(*place, "mailbox").body["messages"]] == texts[1:]
+        # One that was delivered meanwhile cannot be, and the page says so.
+        await cast.exactly(bob.account).login(stack.gateways[0])
+        await press(screen, "Recall the message of shop", "#panel")
+        await press(screen, "Yes, recall", "#panel")
+        await screen.page.eventually("document.querySelector('#note').className === 'note bad'", "the page says that it is too late")
+        await screen.sees("the user's session has the message", "#note")
+
+
+async def test_a_mailbox_is_emptied(stack: Stack, browser: Browser, people):
+    api = ServerAPI(stack, create_key(stack)["key"])
+    async with console(stack, browser) as screen, people(stack) as cast:
+        bob, = await cast.login("bob")
+        await bob.logout()
+        await open_user(screen, bob.account)
+        await screen.sees("nothing waits", "#panel")
+        # What the panel sends waits too.
+        for count in (1, 2):
+            await choose(screen, "#panel [name=message]", "until tomorrow")
+            await press(screen, "Send", "#panel")
+            await screen.sees(f"Mailbox ({count})", "#panel")
+        await press(screen, "Empty the mailbox", "#panel")
+        await press(screen, "No", "#panel")
+        assert api.get("apps", stack.open_app.id, "users", bob.account, "mailbox").body["count"] == 2
+        await press(screen, "Empty the mailbox", "#panel")
+        await press(screen, "Yes, empty", "#panel")
+        await screen.sees("nothing waits", "#panel")
+        assert api.get("apps", stack.open_app.id, "users", bob.account, "mailbox").body["count"] == 0
+        assert await screen.page.evaluate("document.querySelector('#panel').contains(document.activeElement)")
+        await screen.check()
+
+
+async def test_a_channels_history_is_read_backwards(stack: Stack, browser: Browser, people):
+    room = unique("room")
+    rows = "[...document.querySelectorAll('#panel .feed[aria-label=History] li')].map((each) => each.innerText)"
+    async with console(stack, browser, size=PHONE, theme="dark") as screen, people(stack) as cast:
+        ada, bob = await cast.members(room, "ada", "bob")
+        for number in range(20):
+            await ada.say(room, f"<u>{number}</u>")
+        await ada.call("channel_set_attr", channel=room, name="topic", value="tea")
+        await bob.leave(room)
+        await go(screen, "channels")
+        await choose(screen, "#view input[type=search]", room)
+        await only_one(screen)
+        await press(screen, room)
+        await screen.sees("History", "#panel")
+        shown = await screen.page.evaluate(rows)
+        assert len(shown) == 20 and shown[0].startswith("leave") and bob.account in shown[0]
+        assert "topic is tea" in shown[1] and "<u>19</u>" in shown[2] and "<u>2</u>" in shown[-1]
+        await press(screen, "Older", "#panel")
+        await screen.page.eventually(f"{rows}.length === 24", "what came before is shown")
+        shown = await screen.page.evaluate(rows)
+        assert [row.split()[0] for row in shown[-4:]] == ["message", "message", "join", "join"] and ada.account in shown[-1]
+        await screen.sees("that is all", "#panel")
+        await screen.check()
+        await screen.picture("console-phone-history")
+        # What is sent from here comes first.
+        await choose(screen, "#panel [name=message]", "from the console")
+        await press(screen, "Send", "#panel")
+        await screen.page.eventually(f"{rows}[0].includes('from the console')", "the message is shown")
+
+
 async def test_a_channel_with_members_and_attributes(stack: Stack, browser: Browser, people):
     room = unique("room with spaces")
     async with console(stack, browser) as screen, people(stack) as cast:
@@ -138,7 +274,7 @@ async def test_a_channel_with_members_and_attributes(stack: Stack, browser: Brow
         await ada.call("channel_set_attr", channel=room, name="topic", value="<b>tea</b>")
         await go(screen, "channels")
         await choose(screen, "#view input[type=search]", room)
-        await screen.sees("1 in all", "#view .more")
+        await only_one(screen)
         await press(screen, room)
         await screen.sees("Members (2)", "#panel")
         # Text of users stays text.
@@ -161,8 +297,14 @@ async def test_calls_and_processes(stack: Stack, browser: Browser, people):
         await screen.sees("inviting", "#view tbody")
         await screen.check()
         await go(screen, "processes")
-        for kind in ("gateway", "presence", "channel-state", "invitation"):
+        for kind in ("gateway", "presence", "channel-state", "invitation", "sip-bridge"):
             await screen.sees(kind, "#view tbody")
+        # Each with its kind, version and how long it runs.
+        running = ServerAPI(stack, create_key(stack)["key"]).get("processes").body["processes"]
+        shown = await screen.page.evaluate(
+            "[...document.querySelectorAll('#view tbody tr')].map((row) => [...row.children].map((cell) => cell.innerText))")
+        assert sorted((row[0], row[1], row[3]) for row in shown) == sorted((each["id"], each["kind"], each["version"]) for each in running)
+        assert all(row[2].endswith(("s", "min", "h")) and row[2][0].isdigit() for row in shown)
         await screen.check()
 
 
@@ -214,7 +356,7 @@ async def test_a_ban_and_its_end(stack: Stack, browser: Browser, people):
         ada, = await cast.login("ada", app=app)
         await go(screen, "users")
         await choose(screen, "#view input[type=search]", ada.account)
-        await screen.sees("1 in all", "#view .more")
+        await only_one(screen)
         await press(screen, ada.account)
         await screen.sees("Ban", "#panel")
         await choose(screen, "#panel [name=reason]", "spam")
@@ -241,7 +383,7 @@ async def test_by_keyboard(stack: Stack, browser: Browser, people):
         await screen.sees("Users", "#view h1")
         await screen.page.evaluate("document.querySelector('#view input').focus()")
         await screen.press(ada.account)
-        await screen.sees("1 in all", "#view .more")
+        await only_one(screen)
         await screen.page.evaluate("document.querySelector('#view td button').focus()")
         await screen.press("Enter")
         await screen.sees("Session", "#panel")

@@ -1,7 +1,8 @@
 // The views of users, channels, calls, bans and processes.
 
 import { field, make, note } from "/pages/dom.js";
-import { attempt, openChannel, openUser } from "./panels.js";
+import { openChannel, openUser } from "./panels.js";
+import { attempt } from "./parts.js";
 import { Table, badge, moment, number, since, span } from "./table.js";
 
 const TYPING_MS = 250;

@@ -1,6 +1,8 @@
 // The panels of one user and one channel, over the view from which they were opened.
 
 import { field, find, make, note } from "/pages/dom.js";
+import { history, mailbox } from "./messages.js";
+import { acting, attempt, facts, input, section } from "./parts.js";
 import { badge, moment, number, since, span } from "./table.js";
 
 const BAN_SECONDS = [[3_600, "an hour"], [86_400, "a day"], [7 * 86_400, "a week"], [365 * 86_400, "a year"]];
@@ -13,37 +15,6 @@ function open(title, ...children) {
         ...children);
     if (!panel.open) panel.showModal();
 }
-
-/** Does something, and says how it went. */
-export async function attempt(text, act) {
-    try {
-        await act();
-        note(text);
-        return true;
-    } catch (error) {
-        note(error.message, true);
-        return false;
-    }
-}
-
-const section = (title, ...children) => make("section", { "aria-label": title }, make("h3", {}, title), children);
-const facts = (pairs) => make("dl", { class: "facts" }, pairs.map(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
-
-/** A form whose button does something; `act` gets the fields' values by name. */
-function acting(name, button, kind, fields, act) {
-    const form = make("form", { "aria-label": name, autocomplete: "off" }, fields,
-        make("div", { class: "row" }, make("button", { class: kind }, button)));
-    form.addEventListener("submit", async (event) => {
-        event.preventDefault();
-        const values = Object.fromEntries(new FormData(form));
-        find("button", form).disabled = true;
-        await act(values, form);
-        find("button", form).disabled = false;
-    });
-    return form;
-}
-
-const input = (name, properties = {}) => make("input", { name, spellcheck: "false", autocomplete: "off", ...properties });
 
 /** A list of attributes, which can be set and deleted by who may. */
 async function attributes(context, place) {
@@ -71,14 +42,18 @@ async function attributes(context, place) {
     return section("Attributes", list, set);
 }
 
-const sending = (context, place, placeholder) => context.may("send") && section("Send a message", acting(
+const sending = (context, place, placeholder, sent) => context.may("send") && section("Send a message", acting(
     "Send a message", "Send", "main",
     make("div", { class: "row" }, field("From", input("from", { value: "console", required: true, maxlength: 128 })),
         field("Message", input("message", { required: true, placeholder }))),
     ({ from, message }, form) => attempt("The message is sent", async () => {
         await context.api.post({ from, message }, "apps", context.app, ...place, "messages");
         form.elements.message.value = "";
+        await sent();
     })));
+
+/** A name that opens another panel in this one's place. */
+const chip = (name, show) => make("button", { type: "button", onclick: () => show().catch((error) => note(error.message, true)) }, name);
 
 /** Waits until a user is offline: gateways end a session after the answer. Not for long, because users may log in again at once. */
 async function untilOffline({ api, app }, place) {
@@ -91,17 +66,18 @@ async function untilOffline({ api, app }, place) {
 export async function openUser(context, account, changed) {
     const { api, app, may } = context;
     const place = ["users", account];
-    const [status, listed, ban] = await Promise.all([
+    const [user, listed, ban, waiting] = await Promise.all([
         api.get("apps", app, ...place),
+        // For the device, which only lists have; they are up to a second behind.
         api.get("apps", app, "users", { state: "all", prefix: account, limit: 1 }).catch(() => ({ users: [] })),
         api.get("apps", app, ...place, "ban").catch((problem) => {
             if (problem.status !== 404) throw problem;
         }),
+        mailbox(context, account),
     ]);
-    const user = listed.users.find((each) => each.account === account);
-    // The list is up to a second behind.
-    const isListed = user && user.state !== "offline";
-    const online = status.online ? { state: "online", ...(isListed && user) } : { state: "offline" };
+    const last = listed.users.find((each) => each.account === account);
+    const device = user.online && last?.state !== "offline" ? last?.device : null;
+    const channels = user.channels.map((name) => chip(name, () => openChannel(context, name, changed)));
     const again = async () => {
         changed();
         await openUser(context, account, changed);
@@ -109,11 +85,12 @@ export async function openUser(context, account, changed) {
     open(
         account,
         section("User", facts([
-            ["State", badge(online.state)],
-            ["Uid", number(user?.uid).replaceAll(",", "")], ["Gateway", online.gateway ?? "–"], ["Device", online.device ?? "–"],
-            ["Online for", online.since ? since(online.since) : "–"],
+            ["State", badge(user.state)],
+            ["Uid", String(user.uid ?? last?.uid ?? "–")], ["Gateway", user.gateway ?? "–"], ["Device", device || "–"],
+            ["Online for", since(user.since)],
+            ["Channels", channels.length > 0 ? make("div", { class: "chips" }, channels) : "–"],
         ])),
-        sending(context, place, "waits while the user is offline"),
+        sending(context, place, "waits while the user is offline", waiting.reload),
         await attributes(context, place),
         may("admin") && section("Session", make("p", { class: "quiet" }, "Ends the session; the user may log in again."),
             acting("End the session", "Disconnect", "danger", [], () => attempt(`${account} is disconnected`, async () => {
@@ -121,7 +98,9 @@ export async function openUser(context, account, changed) {
                 await untilOffline(context, place);
                 await again();
             }))),
-        (ban || may("admin")) && banning(context, account, ban, again));
+        (ban || may("admin")) && banning(context, account, ban, again),
+        // Last, so that nothing else moves when it grows or shrinks.
+        waiting.element);
 }
 
 /** The section of a user's ban. */
@@ -149,13 +128,18 @@ function banning({ api, app, may }, account, ban, again) {
 export async function openChannel(context, name, changed) {
     const { api, app } = context;
     const place = ["channels", name];
-    const { total, members } = await api.get("apps", app, ...place, "members", { limit: 100 });
-    const chips = members.map(({ account }) => make("button", { type: "button", onclick: () => openUser(context, account, changed) }, account));
+    const openAccount = (account) => openUser(context, account, changed);
+    const [{ total, members }, past] = await Promise.all([
+        api.get("apps", app, ...place, "members", { limit: 100 }),
+        history(context, name, (account) => openAccount(account).catch((error) => note(error.message, true))),
+    ]);
+    const chips = members.map(({ account }) => chip(account, () => openAccount(account)));
     open(
         name,
         section(`Members (${number(total)})`,
             make("div", { class: "chips" }, chips.length > 0 ? chips : make("span", { class: "quiet" }, "none"),
                 total > members.length && make("span", { class: "badge" }, `and ${number(total - members.length)} more`))),
-        sending(context, place, "to all members"),
-        await attributes(context, place));
+        sending(context, place, "to all members", past.reload),
+        await attributes(context, place),
+        past.element);
 }

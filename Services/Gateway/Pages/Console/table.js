@@ -94,7 +94,7 @@ export function moment(time) {
 
 const STATES = {
     connected: "good", detached: "warn", offline: "", talking: "good", ringing: "info", inviting: "info", ended: "", "not answered": "warn",
-    online: "good", join: "accent", leave: "", gap: "bad",
+    online: "good", join: "accent", leave: "", gap: "bad", message: "info", attribute: "",
 };
 
 /** A state as a badge. */
