@@ -199,6 +199,18 @@ def test_clients_are_told_the_port_at_which_they_reach_gateways(items: list[dict
     assert {port["targetPort"]: port["port"] for port in entrance["ports"]} == {"plain": public, "tls": public + 1}
 
 
+def test_the_console_is_reached_by_a_forwarded_port_only(items: list[dict]):
+    services, variables = of_kind(items, "Service"), environment(items, "gateway")
+    assert variables["HELIOGRAPH_GATEWAY_API_PAGES"] == "true"
+    port = int(variables["HELIOGRAPH_GATEWAY_API_PORT"])
+    published = {name for name, service in services.items() if service["spec"].get("type", "ClusterIP") != "ClusterIP"}
+    open_at = {name for name, service in services.items() for each in service["spec"]["ports"] if each["targetPort"] == "api"}
+    assert published == {"gateway"} and open_at == {"gateway-api"}
+    # The command of the documents names the Service and its port.
+    told = set(re.findall(r"kubectl -n heliograph port-forward service/(\S+) (\d+)", (ROOT / "Docs" / "operations.md").read_text()))
+    assert told == {("gateway-api", str(port))} == {("gateway-api", str(each["port"])) for each in services["gateway-api"]["spec"]["ports"]}
+
+
 @pytest.mark.parametrize("name", ["expand.yaml", "contract.yaml"])
 def test_migrations_are_called_as_the_program_wants_it(name: str, tmp_path: Path):
     pod = job(name)["spec"]["template"]["spec"]
