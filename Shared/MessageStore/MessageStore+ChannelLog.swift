@@ -1,5 +1,5 @@
 package import BusProtocol
-internal import ClusterState
+package import ClusterState
 internal import NIOCore
 internal import RedisClient
 internal import ServiceMetrics
@@ -17,9 +17,17 @@ extension MessageStore {
         _ channel: ChannelKey, after position: ChannelPosition, limit: Int = 2000,
         _ completion: @escaping (Result<ChannelLogPage, SignalingError>) -> Void
     ) {
+        readLog(ChannelKeys(channel), after: position, limit: limit, completion)
+    }
+
+    /// The same for a log that only the server API reads too.
+    package func readLog(
+        _ keys: ChannelKeys, after position: ChannelPosition, limit: Int = 2000,
+        _ completion: @escaping (Result<ChannelLogPage, SignalingError>) -> Void
+    ) {
         perform(
             .function(
-                "channel_log", tag: KeySpace.tag(channel), .int64(position.id), .int64(position.sequence), .int(limit)),
+                "channel_log", tag: keys.tag, .int64(position.id), .int64(position.sequence), .int(limit)),
             Self.log, completion)
     }
 

@@ -50,7 +50,8 @@ package struct ServerAnnouncement: Equatable, Sendable {
     /// without receivers, the usual case, need not be made.
     package static func userAudience(in app: AppID) -> RedisCommand { audience(in: app, isAboutMembers: false) }
 
-    /// The same for the channel where joins are announced.
+    /// The same for the channel where joins are announced, and for the log of channels that begin and end, which lies
+    /// beside it.
     package static func memberAudience(in app: AppID) -> RedisCommand { audience(in: app, isAboutMembers: true) }
 
     /// Reads the reply to ``userAudience(in:)`` or ``memberAudience(in:)``.
@@ -93,7 +94,9 @@ package struct ServerAnnouncement: Equatable, Sendable {
 
     private static func audience(in app: AppID, isAboutMembers: Bool) -> RedisCommand {
         let keys = ChannelKeys(channel(in: app, isAboutMembers: isAboutMembers))
-        return RedisCommand("EXISTS", key: keys.members, .string(keys.followed))
+        guard isAboutMembers else { return RedisCommand("EXISTS", key: keys.members, .string(keys.followed)) }
+        let log = ChannelKeys(.channels, of: app)
+        return RedisCommand("EXISTS", key: keys.members, .string(keys.followed), .string(log.followed))
     }
 
     private static func channel(in app: AppID, isAboutMembers: Bool) -> ChannelKey {

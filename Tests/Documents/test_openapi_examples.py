@@ -70,6 +70,18 @@ def test_the_events_of_the_stream_are_described(kind: str):
     assert validator.is_valid(event | place) and not validator.is_valid(event | {"channel": 1})
 
 
+def test_the_events_of_channels_and_calls_are_described():
+    validator = Draft202012Validator({"$ref": "#/components/schemas/AppEvent", "components": DOCUMENT["components"]})
+    for kind in ("channel_created", "channel_destroyed"):
+        event = {"event": kind, "channel": "room 1", "time": 1795412345}
+        assert validator.is_valid(event) and not validator.is_valid(event | {"account": "ada"})
+    call = {
+        "event": "call", "call": "c1", "state": "invited", "channel": "room 1", "caller": "ada", "callee": "bob",
+        "direction": "internal", "time": 1795412345}
+    assert validator.is_valid(call) and validator.is_valid(call | {"state": "ended", "reason": 704})
+    assert not validator.is_valid(call | {"state": "gone"})
+
+
 def test_wrong_examples_are_noticed():
     document = copy.deepcopy(DOCUMENT)
     by_name = {one["operationId"]: one for one in operations(document)}

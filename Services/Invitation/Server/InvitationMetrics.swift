@@ -26,6 +26,9 @@ struct InvitationMetrics: Sendable {
         "Invitations refused because one of the parties had 1,000 calls.")
     let eventsDropped = Counter(
         "heliograph_invitation_events_dropped_total", "Call events that could not be put into a user's mailbox.")
+    let followedDropped = Counter(
+        "heliograph_invitation_followed_events_dropped_total",
+        "Changes of calls that the server API's streams will not tell: too many waited for a Redis that was away.")
     let callsLost = Counter(
         "heliograph_invitation_calls_lost_total",
         "Calls that the log showed as going on but whose record in Redis was lost; they were ended with 702.")

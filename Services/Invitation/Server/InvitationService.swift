@@ -29,12 +29,7 @@ package struct InvitationService: ServiceDeclaration {
         // Declares everything that the service counts.
         _ = InvitationMetrics.shared
         let (redis, logger) = (resources.redis, resources.logger)
-        let records = CallRecordStore(redis: redis)
-        let ends = RecentEnds(redis: redis, records: records, logger: logger)
-        let driver = CallDriver(
-            records: records, messages: MessageStore(connection: redis),
-            timers: resources.timers, phones: PhoneDispatch(redis: redis, logger: logger),
-            lines: PhoneLines(redis: redis), ends: ends, durations: configuration.durations, logger: logger)
+        let driver = driver(on: resources)
         let trunks = CachedRecords<AppID, TrunkTerms>(store: TrunkStore(pool: resources.pool))
         let calls = CallHandler(
             driver: driver, trunks: trunks, callees: CalleeNumbers(store: UserStore(pool: resources.pool)))
@@ -56,13 +51,24 @@ package struct InvitationService: ServiceDeclaration {
                 months: CallMonths(pool: resources.pool), histories: Histories(pool: resources.pool),
                 days: configuration.callsKeptDays, logger: logger),
             CallLogPruning(store: store, days: configuration.callsKeptDays, logger: logger),
-            CallReconciliation(driver, store: store, redis: redis, pause: configuration.reconciliation), ends,
+            CallReconciliation(driver, store: store, redis: redis, pause: configuration.reconciliation),
+            driver.ends, driver.followed,
             WebhookWatch(store: WebhookStore(pool: resources.pool), logger: logger),
             MirrorConsumer(
                 .messages, instance: resources.instance, connection: redis, logger: logger,
                 handler: { entries in try await MessageEventStream.copy(entries, to: webhooks, logger) }),
         ]
         return parts
+    }
+
+    private func driver(on resources: ServiceResources<InvitationTimer>) -> CallDriver {
+        let (redis, logger) = (resources.redis, resources.logger)
+        let records = CallRecordStore(redis: redis)
+        return CallDriver(
+            records: records, messages: MessageStore(connection: redis),
+            timers: resources.timers, phones: PhoneDispatch(redis: redis, logger: logger),
+            lines: PhoneLines(redis: redis), ends: RecentEnds(redis: redis, records: records, logger: logger),
+            followed: FollowedCalls(redis: redis, logger: logger), durations: configuration.durations, logger: logger)
     }
 
     private func commands(_ calls: CallHandler) -> CommandRouter {

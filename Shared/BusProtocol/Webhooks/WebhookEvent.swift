@@ -80,31 +80,38 @@ package struct WebhookEvent: Equatable, Sendable {
 extension WebhookEvent {
     /// The event as webhooks send it (`Docs/webhooks.md`): a JSON object without NUL characters.
     package var json: String {
-        var members = [
+        let named = [
             JSONMember("id", id), JSONMember("kind", kind.rawValue),
             JSONMember("at", microseconds / 1000),
         ]
+        return JSONValue.object(named + details).compactText
+    }
+
+    /// The event as the server API's stream of events tells it (`Docs/api.md`), in which its kind is called `event` and
+    /// times are whole seconds.
+    package var streamed: String {
+        let members = [JSONMember("event", kind.rawValue)] + details
+        return JSONValue.object(members + [JSONMember("time", microseconds / 1_000_000)]).compactText
+    }
+
+    private var details: [JSONMember] {
         switch subject {
         case .user(let account, let uid, let reason):
-            members += Self.user(account, uid)
-            members.append(Self.reason(reason))
+            return Self.user(account, uid) + [Self.reason(reason)]
         case .member(let account, let uid, let channel, let reason):
-            members += Self.user(account, uid)
-            members.append(JSONMember("channel", channel.rawValue))
-            members.append(Self.reason(reason))
+            return Self.user(account, uid) + [JSONMember("channel", channel.rawValue), Self.reason(reason)]
         case .channel(let channel):
-            members.append(JSONMember("channel", channel.rawValue))
+            return [JSONMember("channel", channel.rawValue)]
         case .call(let call):
-            members += [
+            let members = [
                 JSONMember("call", call.id), JSONMember("state", call.state.rawValue),
                 JSONMember("channel", call.channel.rawValue), JSONMember("caller", call.caller),
                 JSONMember("callee", call.callee), JSONMember("direction", call.direction),
             ]
-            if let code = call.endCode { members.append(JSONMember("reason", code)) }
+            return members + (call.endCode.map { [JSONMember("reason", $0)] } ?? [])
         case .message(let message):
-            members += message.members
+            return message.members
         }
-        return JSONValue.object(members).compactText
     }
 
     private static func user(_ account: Account, _ uid: UInt32) -> [JSONMember] {

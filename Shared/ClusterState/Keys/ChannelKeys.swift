@@ -7,10 +7,14 @@ package struct ChannelKeys: Sendable {
 
     package init(_ channel: ChannelKey) { tag = KeySpace.tag(channel) }
 
+    /// The keys of a log that only the server API reads: no client can name it. It has a ``state`` and a `:log` as a
+    /// channel has, and ``followed``.
+    package init(_ log: FollowedLog, of app: AppID) { tag = KeySpace.tag(log, of: app) }
+
     /// Sorted set: accounts, scored by the sequence number of their join. Absent for an empty channel.
     package var members: String { tag + ":members" }
-    /// String: since when (ms) the server API has followed a special channel; kept for an hour longer. While it exists,
-    /// events are announced though the channel has no members.
+    /// String: since when (ms) the server API has followed a special channel or a ``FollowedLog``; kept for an hour
+    /// longer. While it exists, events are announced though the channel has no members.
     package var followed: String { tag + ":follow" }
     /// Hash: `uid sid` of each member, by account.
     package var memberInfo: String { tag + ":info" }

@@ -42,6 +42,12 @@ package enum KeySpace {
         "{a:\(escape(channel.app.rawValue)):c:\(escape(channel.name.rawValue))}"
     }
 
+    /// The prefix of a log's keys: `{a:APP:c:_agora_channel_event}e:LOG`. In the slot of the special channel of joins,
+    /// so that one question finds out whether anyone hears of a join, and of a channel that it creates.
+    package static func tag(_ log: FollowedLog, of app: AppID) -> String {
+        tag(ChannelKey(app: app, name: ChannelName(.channelEvent))) + "e:" + log.rawValue
+    }
+
     /// The prefix of a call's keys: `{a:APP:i:CHANNEL:CALLER:CALLEE}`.
     package static func callTag(channel: ChannelKey, caller: Account, callee: Account) -> String {
         let parties = "\(escape(caller.rawValue)):\(escape(callee.rawValue))"

@@ -1,8 +1,10 @@
 """Streams of events: what they tell, resuming, what may be missing, and their bounds."""
 
 import asyncio
+import json
 
 import pytest
+from acts import ring
 from event_stream import SECONDS, Stream
 from server_api import ServerAPI, create_key
 from stack_control import Stack, unique
@@ -98,6 +100,156 @@ async def test_a_time_without_announcements_is_told_as_a_gap(stack: Stack, peopl
         again.close()
 
 
+async def test_channels_that_begin_and_end(stack: Stack, people, api: ServerAPI):
+    app = stack.create_app(unique("events"))
+    stream = await Stream(api, app.id, query="?kinds=channel_created,channel_destroyed").started()
+    usual = await Stream(ServerAPI(stack, api.key, 1), app.id).started()
+    async with people(stack) as cast:
+        ann, bob = cast.exactly("ann", app), cast.exactly("bob", app)
+        for user in (ann, bob):
+            await user.login(stack.gateways[0])
+            await user.join("room 日")
+        await ann.call("channel_set_attr", channel="room 日", name="_channel_ttl", value="1")
+        created = await stream.next()
+        assert created["event"] == "channel_created"
+        assert created["data"] | {"time": 0} == {"event": "channel_created", "channel": "room 日", "time": 0}
+        stream.close()
+        # Nobody listens here now.
+        await ann.leave("room 日")
+        await bob.leave("room 日")
+        again = Stream(ServerAPI(stack, api.key, 1), app.id, query="?kinds=channel_created,channel_destroyed", last=created["id"])
+        destroyed = await again.next()
+        assert destroyed["data"] | {"time": 0} == {"event": "channel_destroyed", "channel": "room 日", "time": 0}
+        await bob.join("room 日")
+        assert (await again.next())["event"] == "channel_created"
+        assert again.is_empty()
+        # Who names no kinds gets those that there always were.
+        told = [await usual.next() for _ in range(7)]
+        assert {event["event"] for event in told} == {"online", "join", "leave"}
+        for open_stream in (again, usual):
+            open_stream.close()
+
+
+@pytest.mark.every_redis
+async def test_the_states_of_a_call(stack: Stack, people, api: ServerAPI):
+    app = stack.create_app(unique("events"))
+    stream = await Stream(api, app.id, query="?kinds=call").started()
+    async with people(stack) as cast:
+        ann, bob = cast.exactly("ann", app), cast.exactly("bob", app)
+        await ann.login(stack.gateways[0])
+        await bob.login(stack.gateways[1])
+        await ring(ann, bob, "room")
+        told = [await stream.next() for _ in range(2)]
+        stream.close()
+        await bob.act("invite_accept", "room", ann.account)
+        await eventually(lambda: ann.calls("invite_accept"), "the acceptance arrived")
+        await ann.act("invite_bye", "room", bob.account)
+        await eventually(lambda: bob.calls("invite_bye"), "the end arrived")
+        again = Stream(ServerAPI(stack, api.key, 1), app.id, query="?kinds=call", last=told[-1]["id"])
+        told += [await again.next() for _ in range(2)]
+        assert [event["data"]["state"] for event in told] == ["invited", "ringing", "accepted", "ended"]
+        assert len({event["data"]["call"] for event in told}) == 1
+        assert [event["data"].get("reason") for event in told] == [None, None, None, 0]
+        assert told[0]["data"] | {"time": 0, "call": ""} == {
+            "event": "call", "call": "", "state": "invited", "channel": "room", "caller": "ann", "callee": "bob",
+            "direction": "internal", "time": 0}
+        # Nobody is there to be invited.
+        await bob.logout()
+        await ann.attempt("voip_invite", channelName="room", peer="nobody", extra='{"_require_peer_online":1}')
+        failed = await again.next()
+        assert failed["data"]["state"] == "ended" and failed["data"]["reason"] != 0
+        assert again.is_empty()
+        again.close()
+
+
+async def test_old_positions_and_new_kinds(stack: Stack, people, api: ServerAPI):
+    app = stack.create_app(unique("events"))
+    old = await Stream(api, app.id).started()
+    old.close()
+    assert old.position.count("-") == 3
+    async with people(stack) as cast:
+        ann = cast.exactly("ann", app)
+        await ann.login(stack.gateways[0])
+        # It says nothing of calls: those from now on are told, after a gap.
+        stream = Stream(api, app.id, query="?kinds=online,channel_created,call", last=old.position)
+        assert [(await stream.next())["event"] for _ in range(2)] == ["gap", "online"]
+        await ann.join("room")
+        created = await stream.next()
+        assert created["event"] == "channel_created"
+        stream.close()
+        # The position is good for fewer kinds too.
+        fewer = Stream(api, app.id, query="?kinds=join,leave", last=created["id"])
+        await ann.leave("room")
+        told = [await fewer.next(), await fewer.next()]
+        assert [event["event"] for event in told] == ["join", "leave"]
+        assert told[-1]["id"].count("-") == 3
+        fewer.close()
+
+
+async def test_what_a_log_of_its_own_has_no_more_is_told_as_a_gap(stack: Stack, people, api: ServerAPI):
+    app = stack.create_app(unique("events"))
+    kinds = "?kinds=channel_created"
+    stream = await Stream(api, app.id, query=kinds).started()
+    start = stream.position
+    async with people(stack) as cast:
+        ann = cast.exactly("ann", app)
+        await ann.login(stack.gateways[0])
+        for name in ("one", "two"):
+            await ann.join(name)
+            await stream.next()
+        stream.close()
+        key, = stack.redis_keys(f"{{*{app.id}*_agora_channel_event*}}e:channels:log")
+        stack.redis("XTRIM", key, "MAXLEN", "1")
+        late = Stream(api, app.id, query=kinds, last=start)
+        told = [await late.next(), await late.next()]
+        assert [event["event"] for event in told] == ["gap", "channel_created"]
+        assert told[1]["data"]["channel"] == "two"
+        late.close()
+        # An hour after the last stream nothing is written any more.
+        follow, = stack.redis_keys(f"{{*{app.id}*_agora_channel_event*}}e:channels:follow")
+        stack.redis("DEL", follow)
+        await ann.join("three")
+        again = Stream(api, app.id, query=kinds, last=told[1]["id"])
+        assert (await again.next())["event"] == "gap"
+        await ann.join("four")
+        assert (await again.next())["data"]["channel"] == "four"
+        again.close()
+
+
+async def test_users_cannot_read_the_logs(stack: Stack, people, api: ServerAPI):
+    app = stack.create_app(unique("events"))
+    stream = await Stream(api, app.id, query="?kinds=channel_created").started()
+    async with people(stack) as cast:
+        ann, eve = cast.exactly("ann", app), cast.exactly("eve", app)
+        await ann.login(stack.gateways[0])
+        await eve.login(stack.gateways[0])
+        # A channel that is named as the log's key is another channel, and in the special ones no new kinds are told.
+        for name in ("_agora_channel_event}e:channels", "_agora_channel_event"):
+            await eve.join(name)
+            await ann.join(unique("room"))
+            while (await stream.next())["data"]["channel"] == name:
+                pass
+        await eventually(lambda: eve.of_type("channel_msg"), "the special channel tells of the join")
+        heard = [json.loads(event.content["msg"])["event"] for event in eve.of_type("channel_msg")]
+        assert set(heard) <= {"join", "leave"}
+        for name in ("_agora_channel_event}e:channels", "_agora_channel_event"):
+            history = api.get("apps", app.id, "channels", name, "events")
+            assert "channel_created" not in json.dumps(history.body)
+        stream.close()
+
+
+async def test_an_app_that_nobody_follows_has_no_logs(stack: Stack, people, api: ServerAPI):
+    app = stack.create_app(unique("events"))
+    stream = await Stream(api, app.id).started()
+    async with people(stack) as cast:
+        ann = cast.exactly("ann", app)
+        await ann.login(stack.gateways[0])
+        await ann.join("room")
+        assert [(await stream.next())["event"] for _ in range(2)] == ["online", "join"]
+        stream.close()
+        assert stack.redis_keys(f"{{*{app.id}*}}e:*") == []
+
+
 async def test_a_stream_ends_with_its_key(stack: Stack):
     made = create_key(stack, app=stack.open_app.id, scopes=("read",))
     stream = await Stream(ServerAPI(stack, made["key"]), stack.open_app.id).started()
@@ -143,7 +295,7 @@ async def eventually_open(api: ServerAPI, app: str, seconds: float) -> Stream:
 
 
 @pytest.mark.parametrize(("query", "last", "field"), [
-    ("?kinds=", None, "kinds"), ("?kinds=message", None, "kinds"), ("?after=x", None, "after"), ("", "1-2-3", "Last-Event-ID"),
+    ("?kinds=", None, "kinds"), ("?kinds=call,x", None, "kinds"), ("?after=1-1-2-2-3-3", None, "after"), ("?after=x", None, "after"), ("", "1-2-3", "Last-Event-ID"),
     ("?after=" + "1" * 1025, None, "after"), ("?limit=1", None, "limit")])
 def test_streams_out_of_range(stack: Stack, api: ServerAPI, query: str, last: str | None, field: str):
     refused = Stream(api, stack.open_app.id, query=query, last=last)

@@ -126,6 +126,21 @@ import Testing
         }
     }
 
+    @Test func noChannelHasTheKeysOfAFollowedLog() throws {
+        let app = try AppID("a")
+        let special = ChannelKeys(ChannelKey(app: app, name: ChannelName(.channelEvent)))
+        for log in FollowedLog.allCases {
+            let keys = ChannelKeys(log, of: app)
+            #expect(keys.tag == "{a:a:c:_agora_channel_event}e:\(log.rawValue)")
+            #expect(KeySlot.of(keys.followed) == KeySlot.of(special.members))
+            #expect(keys.state != special.state)
+            // A channel that is named like it.
+            for name in ["_agora_channel_event}e:\(log.rawValue)", "e:\(log.rawValue)"] {
+                #expect(ChannelKeys(ChannelKey(app: app, name: try ChannelName(name))).tag != keys.tag)
+            }
+        }
+    }
+
     @Test func theChannelOfAKeyOfMembers() throws {
         let channel = ChannelKey(app: try AppID("my:app"), name: try ChannelName("all {of} us"))
         let found = ChannelKeys.channel(ofMembers: ChannelKeys(channel).members)

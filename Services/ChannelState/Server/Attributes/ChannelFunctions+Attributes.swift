@@ -2,6 +2,7 @@ internal import BusProtocol
 internal import ChannelStateLogic
 internal import ClusterBus
 internal import ClusterState
+internal import MessageStore
 internal import RedisClient
 internal import SignalingProtocol
 
@@ -191,11 +192,20 @@ extension ChannelFunctions {
         try await redis.answer(to: .function("channel_adopt", tag: KeySpace.tag(channel))).int == 1
     }
 
-    /// Records the end of a channel, so that webhooks tell it. Until this is done, ``expiry(_:)`` reports the end.
+    /// Records the end of a channel, so that webhooks and streams of events tell it. Until this is done, ``expiry(_:)``
+    /// reports the end.
     func recordEnd(of channel: ChannelKey, _ ended: Int64) async throws(SignalingError) {
-        _ = try await redis.answers(
+        let asked = try await redis.answers(
             to: mirror.entries(end: ChannelEndRow(channel, ended: ended)),
-            then: [RedisCommand("DEL", key: ChannelKeys(channel).end)])
+            thenAsking: [FollowedEvent.audience(of: .channels, in: channel.app)])
+        if ServerAnnouncement.mayBeHeard(asked.found[0]) {
+            let event = WebhookEvent(.channelDestroyed, in: channel.app, at: ended, .channel(channel.name))
+            // Not waited for when its master is away: other timers wait for this one, which comes again.
+            let told = await redis.execute(
+                [], then: [FollowedEvent(event, in: .channels).publishing], within: .seconds(2))
+            guard case .success = told[0] else { throw .unavailable("redis") }
+        }
+        _ = try await redis.answer(to: RedisCommand("DEL", key: ChannelKeys(channel).end))
     }
 
     /// Deletes the keys of an empty channel. One that had members leaves a note of its end, see ``recordEnd(of:_:)``.

@@ -73,6 +73,7 @@ struct MembershipHandler: Sendable {
         // One pipeline, in this order: if the connection breaks in the middle, the redelivered command completes it.
         var after = commands(after: joined, actor, channel)
         if joined.outcome == .joined, joined.hasAudience {
+            if joined.createsChannel { announcements += Self.beginning(of: channel, at: joined.change) }
             announcements += announcement(
                 .join(channel.name), of: actor, in: channel, change: joined.change, context.id)
         }
@@ -190,6 +191,14 @@ struct MembershipHandler: Sendable {
         guard channel.name.special == nil else { return [] }
         let announcement = ServerAnnouncement(event, of: actor, at: RedisTime(microseconds: change))
         return [announcement.publishing(id.derived("announce"))]
+    }
+
+    /// Tells those who follow the app's events that a channel has got its first member.
+    private static func beginning(of channel: ChannelKey, at change: Int64) -> [RedisCommand] {
+        guard channel.name.special == nil else { return [] }
+        // Just before the join, as webhooks tell it.
+        let event = WebhookEvent(.channelCreated, in: channel.app, at: change - 1, .channel(channel.name))
+        return [FollowedEvent(event, in: .channels).publishing]
     }
 
     /// Loads the channel's attributes, if necessary. While PostgreSQL does not answer, a channel whose attributes are

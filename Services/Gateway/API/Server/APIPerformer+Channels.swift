@@ -1,4 +1,5 @@
 internal import BusProtocol
+internal import ClusterState
 internal import GatewayAPILogic
 internal import MessageStore
 internal import SignalingProtocol
@@ -48,7 +49,7 @@ extension APIPerformer {
             let part =
                 page.range.isDescending
                 ? try await shard.messages.readLogBack(channel, before: page.position.id, above: page.range.above)
-                : try await shard.readLog(channel, after: page.position)
+                : try await shard.readLog(ChannelKeys(channel), after: page.position)
             if !page.take(part) { break }
         }
         return Outcome(Self.history(page), work: page.work)

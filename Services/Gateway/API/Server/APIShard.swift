@@ -52,12 +52,12 @@ package struct APIShard: Sendable {
         return try result.get()
     }
 
-    /// Reads a channel's events after a position.
+    /// Reads events after a position: those of a channel, or of a log that only the server API reads.
     func readLog(
-        _ channel: ChannelKey, after position: ChannelPosition
+        _ keys: ChannelKeys, after position: ChannelPosition
     ) async throws(SignalingError) -> ChannelLogPage {
         let result: Result<ChannelLogPage, SignalingError> = await withCheckedContinuation { asked in
-            redis.eventLoop.execute { messages.readLog(channel, after: position) { asked.resume(returning: $0) } }
+            redis.eventLoop.execute { messages.readLog(keys, after: position) { asked.resume(returning: $0) } }
         }
         return try result.get()
     }

@@ -10,7 +10,7 @@ internal import ServiceMetrics
 internal import SignalingProtocol
 internal import Synchronization
 
-/// The open streams of events. Each reads the logs of the app's special channels itself, one page at a time, so that
+/// The open streams of events. Each reads the logs of the app's events itself, one page at a time, so that
 /// nothing is buffered: what a slow reader has not read is in Redis, as long as the logs have it.
 final class EventStreams: Sendable {
     /// Streams of this process at most.
@@ -97,17 +97,15 @@ final class EventStreams: Sendable {
     func start(
         _ app: AppID, kinds: Set<EventKind>, after: EventPosition?, key: APIKey
     ) async throws(APIProblem) -> EventStream {
-        var stream = EventStream(
-            shard: shards.next(), app: app, place: try place(of: key, in: app),
-            feed: EventFeed(kinds: kinds, position: after ?? EventPosition.start))
+        let source = EventSource(shard: shards.next(), app: app)
+        let place = try place(of: key, in: app)
+        let logs = EventKind.logs(of: kinds)
         do throws(SignalingError) {
-            let since = try await stream.announce()
-            if after == nil {
-                stream.feed = EventFeed(kinds: kinds, latest: try await stream.latest(), since: since)
-            } else {
-                stream.opening = stream.feed.announced(since: since)
-            }
-            return stream
+            let since = try await source.announce(in: logs)
+            let latest = try await source.latest(of: logs.filter { after?[log: $0] == nil })
+            return EventStream(
+                source: source, place: place,
+                feed: EventFeed(kinds: kinds, after: after, latest: latest, since: since))
         } catch {
             throw APIProblem(error)
         }
@@ -117,11 +115,11 @@ final class EventStreams: Sendable {
     /// - Parameter write: sends a text; throws when the client has gone.
     func run(_ stream: EventStream, key: APIKey, _ write: (String) async throws -> Void) async throws {
         var feed = stream.feed
-        try await write(feed.heartbeat + stream.opening)
+        try await write(feed.heartbeat + feed.opening)
         let clock = ContinuousClock()
         var (spoken, checked, known, announced) = (clock.now, clock.now, clock.now, clock.now)
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            let (text, hasMore) = await stream.read(&feed)
+            let (text, hasMore) = await stream.source.read(&feed)
             let now = clock.now
             if !text.isEmpty {
                 try await write(text)
@@ -139,7 +137,7 @@ final class EventStreams: Sendable {
                 checked = now
             }
             if announced.duration(to: now) >= Self.renewal {
-                if let since = try? await stream.announce() {
+                if let since = try? await stream.source.announce(in: Set(feed.logs)) {
                     announced = now
                     let gap = feed.announced(since: since)
                     if !gap.isEmpty { try await write(gap) }
@@ -152,37 +150,40 @@ final class EventStreams: Sendable {
 
 /// One stream of an app's events.
 struct EventStream: Sendable {
+    let source: EventSource
+    let place: EventStreams.Place
+    let feed: EventFeed
+}
+
+/// The logs of an app's events.
+struct EventSource: Sendable {
     /// How long events are announced after a stream has asked for them: as long as logs have them for clients that
     /// resume.
     private static let life = Duration.seconds(3600)
 
     let shard: APIShard
     let app: AppID
-    private let place: EventStreams.Place
-    fileprivate(set) var feed: EventFeed
-    /// What is sent first.
-    fileprivate(set) var opening = ""
 
-    init(shard: APIShard, app: AppID, place: EventStreams.Place, feed: EventFeed) {
-        self.shard = shard
-        self.app = app
-        self.place = place
-        self.feed = feed
+    private func keys(of log: EventLog) -> ChannelKeys {
+        switch log {
+        case .users: ChannelKeys(ChannelKey(app: app, name: ChannelName(.userOnline)))
+        case .members: ChannelKeys(ChannelKey(app: app, name: ChannelName(.channelEvent)))
+        case .channels: ChannelKeys(.channels, of: app)
+        case .calls: ChannelKeys(.calls, of: app)
+        }
     }
 
-    private var users: ChannelKey { ChannelKey(app: app, name: ChannelName(.userOnline)) }
-    private var channels: ChannelKey { ChannelKey(app: app, name: ChannelName(.channelEvent)) }
-
-    /// Has the services announce events in the special channels, though nobody is there.
+    /// Has the services write events into logs, though no member of the special channels is there.
     /// - Returns: since when they have done so.
-    func announce() async throws(SignalingError) -> AnnouncedSince {
-        let users = try await announce(in: users)
-        return AnnouncedSince(users: users, channels: try await announce(in: channels))
+    func announce(in logs: Set<EventLog>) async throws(SignalingError) -> AnnouncedSince {
+        var since: AnnouncedSince = [:]
+        for log in logs { since[log] = try await announce(in: keys(of: log)) }
+        return since
     }
 
-    private func announce(in channel: ChannelKey) async throws(SignalingError) -> Int64 {
-        let key = ChannelKeys(channel).followed
-        let now = try await shard.redis.time(ofSlot: KeySpace.slot(of: .channel(channel)))
+    private func announce(in keys: ChannelKeys) async throws(SignalingError) -> Int64 {
+        let key = keys.followed
+        let now = try await shard.redis.time(ofSlot: KeySpace.slot(of: .tagged(keys.tag)))
         let life = RedisArgument.milliseconds(Self.life)
         let replies = try await shard.redis.answers(to: [
             RedisCommand("SET", key: key, .time(now), "PX", life, "NX", "GET"), RedisCommand("PEXPIRE", key: key, life),
@@ -190,21 +191,23 @@ struct EventStream: Sendable {
         return (replies[0].string.flatMap { RedisTime(text: $0) } ?? now).milliseconds * 1000
     }
 
-    /// Where the channels end.
-    func latest() async throws(SignalingError) -> EventPosition {
+    /// Where logs end.
+    func latest(of logs: Set<EventLog>) async throws(SignalingError) -> [EventLog: ChannelPosition] {
         let end = ChannelPosition(sequence: 0, id: 1 << 53)
-        let users = try await shard.readLog(users, after: end).latest
-        let channels = try await shard.readLog(channels, after: end).latest
-        return EventPosition(users: users, channels: channels)
+        var latest: [EventLog: ChannelPosition] = [:]
+        for log in logs { latest[log] = try await shard.readLog(keys(of: log), after: end).latest }
+        return latest
     }
 
     /// Reads on.
     /// - Returns: what to send, and whether there is more already. Nothing while Redis does not answer.
     func read(_ feed: inout EventFeed) async -> (text: String, hasMore: Bool) {
         do throws(SignalingError) {
-            let read = try await shard.readLog(users, after: feed.position.users)
-            let others = try await shard.readLog(channels, after: feed.position.channels)
-            return (feed.lines(users: read, channels: others), read.more || others.more)
+            var pages: [EventLog: ChannelLogPage] = [:]
+            for log in feed.logs {
+                pages[log] = try await shard.readLog(keys(of: log), after: feed.place(in: log))
+            }
+            return (feed.lines(pages), pages.values.contains(where: \.more))
         } catch {
             return ("", false)
         }

@@ -35,6 +35,7 @@ struct CallDriver: Sendable {
     let phones: PhoneDispatch
     let lines: PhoneLines
     let ends: RecentEnds
+    let followed: FollowedCalls
     let durations: CallDurations
     let logger: Logger
 
@@ -71,6 +72,7 @@ struct CallDriver: Sendable {
             let loaded = try await records.load(tag, command: command.id)
             if let done = loaded.done {
                 isBegun = true
+                await tell(done)
                 try await carryOut(done, of: loaded.snapshot, tag, command, loaded.now)
                 return loaded.snapshot
             }
@@ -83,11 +85,13 @@ struct CallDriver: Sendable {
             }
             isBegun = true
             switch try await records.commit(tag, command: command, loaded: loaded.version, snapshot, actions) {
-            case .now:
+            case .now(let isFollowed):
                 InvitationMetrics.shared.count(actions)
+                if isFollowed != false { await tell(actions, isReachable: isFollowed != nil) }
                 try await carryOut(actions, of: snapshot, tag, command, loaded.now)
                 return snapshot
             case .before(let actions):
+                await tell(actions)
                 try await carryOut(actions, of: snapshot, tag, command, loaded.now)
                 return snapshot
             case .conflict:
@@ -99,6 +103,15 @@ struct CallDriver: Sendable {
             "gave up on a call's event: other processes kept changing the call",
             metadata: ["command": "\(command.id)", "bound": "\(Self.conflictBound)"])
         throw SignalingError(.failed, .busy, "the call changed \(Self.conflictBound) times at once; try again")
+    }
+
+    /// Tells those who follow the app's events, if there are any. Before the parties hear of the change, so that what
+    /// they do next is told later; but they do not wait for a log whose master is away.
+    private func tell(_ actions: [CallAction], isReachable: Bool = true) async {
+        let entries = actions.compactMap { action -> CallLogEntry? in
+            if case .log(let entry) = action { entry } else { nil }
+        }
+        await followed.tell(entries, isReachable: isReachable)
     }
 
     private func carryOut(

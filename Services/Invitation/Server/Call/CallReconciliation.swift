@@ -23,6 +23,7 @@ actor CallReconciliation: Service {
     private let store: CallStore
     private let records: CallRecordStore
     private let ends: RecentEnds
+    private let followed: FollowedCalls
     private let messages: MessageStore
     private let redis: RedisClient
     private let lock: RoundLock
@@ -37,6 +38,7 @@ actor CallReconciliation: Service {
         self.store = store
         records = driver.records
         ends = driver.ends
+        followed = driver.followed
         messages = driver.messages
         logger = driver.logger
         self.redis = redis
@@ -76,8 +78,9 @@ actor CallReconciliation: Service {
                 InvitationMetrics.shared.eventsDropped.increment()
             }
         }
-        try await CallLogStream(redis: redis).append(
-            CallLogEntry(call: call, endedAt: now, end: .lost), of: record.tag)
+        let entry = CallLogEntry(call: call, endedAt: now, end: .lost)
+        await followed.tell([entry])
+        try await CallLogStream(redis: redis).append(entry, of: record.tag)
         InvitationMetrics.shared.callsLost.increment()
         logger.warning("ended a call whose record Redis has lost", metadata: ["call": "\(record.id)"])
     }

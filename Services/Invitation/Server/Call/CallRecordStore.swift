@@ -2,6 +2,7 @@ internal import BusProtocol
 internal import ClusterBus
 internal import ClusterState
 internal import InvitationLogic
+internal import MessageStore
 internal import NIOCore
 internal import RedisClient
 internal import SignalingProtocol
@@ -23,7 +24,9 @@ struct CallRecordStore: Sendable {
     /// The result of a commit.
     enum Committed {
         /// The new state is committed.
-        case now
+        /// - Parameter isFollowed: whether the server API follows the app's calls; nil when it is not known, because
+        ///   the master of their log did not answer in time.
+        case now(isFollowed: Bool?)
         /// The command was handled before, with these actions.
         case before([CallAction])
         /// The call was changed concurrently.
@@ -89,15 +92,18 @@ struct CallRecordStore: Sendable {
             arguments.append(.string(pair.name))
             arguments.append(.bytes(pair.value))
         }
-        let reply = try await redis.answer(
-            to: .function(
-                "call_commit",
-                keys: logsWithCommit ? [tag, KeySpace.mirror(.changes(.invitation), in: .whole)] : [tag],
-                arguments: arguments
-            ).durable)
-        var parts = try FunctionReply(reply)
+        let committing = RedisCommand.function(
+            "call_commit", keys: logsWithCommit ? [tag, KeySpace.mirror(.changes(.invitation), in: .whole)] : [tag],
+            arguments: arguments)
+        // After the change, so that whoever follows the calls before it is told of it. Their log may be at a master
+        // that is away.
+        let tells = actions.contains { if case .log = $0 { true } else { false } }
+        let asked = try await redis.answers(
+            to: [committing.durable],
+            thenAsking: tells ? [FollowedEvent.audience(of: .calls, in: snapshot.call.channel.app)] : [])
+        var parts = try FunctionReply(asked.answers[0])
         switch try parts.int64() {
-        case 0: return .now
+        case 0: return .now(isFollowed: tells ? asked.found[0].map { ServerAnnouncement.mayBeHeard($0) } : false)
         case 1: return .before(try CallAction.decode(try parts.bytes()))
         case 2: return .conflict
         default: throw .unreadableAnswer

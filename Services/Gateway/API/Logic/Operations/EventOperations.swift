@@ -15,7 +15,7 @@ extension APIArguments {
     fileprivate func followEvents() throws(APIProblem) -> APIAct {
         let words = try query.text("kinds", bytes: APIAct.positionBytes)?.split(separator: ",").map(String.init)
         var kinds: Set<EventKind> = []
-        for word in words ?? EventKind.allCases.map(\.rawValue) {
+        for word in words ?? EventKind.standard.map(\.rawValue) {
             guard let kind = EventKind(rawValue: word) else {
                 throw APIProblem.invalid("kinds", Self.kindsBound)
             }
