@@ -129,7 +129,7 @@ import Testing
             let actor = Actor(user: user, uid: opened.reply.uid, session: line.session)
             let joined = try await membership.join(
                 JoinChannel(actor: actor, channel: room.name), CommandContext(id: CommandID("join")))
-            #expect(joined.then.count == 1)
+            #expect(joined.then.count == 2)
             let left = try await membership.leave(
                 LeaveChannel(actor: actor, channel: room.name, reason: .leaveByUser),
                 CommandContext(id: CommandID("leave")))
