@@ -32,12 +32,6 @@ def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
         yield stack
 
 
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with Receiver() as receiver:
-        yield receiver
-
-
 async def app_for(stack: Stack, receiver: Receiver, *options: str) -> App:
     """A new app, whose events of these options go to the receiver."""
     app = stack.create_app(unique("app"))

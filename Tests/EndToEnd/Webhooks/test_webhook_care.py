@@ -31,12 +31,6 @@ def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
         yield stack
 
 
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with Receiver() as receiver:
-        yield receiver
-
-
 def app_for(stack: Stack, url: str, *options: str) -> App:
     app = stack.create_app(unique("app"))
     stack.control("webhook", "set", app.id, url, f"--secret={SECRET}", "--allow-loopback", *options)

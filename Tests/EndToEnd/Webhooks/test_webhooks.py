@@ -42,12 +42,6 @@ def hooks(request: pytest.FixtureRequest, trusted: str) -> Iterator[Stack]:
         yield stack
 
 
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with Receiver() as receiver:
-        yield receiver
-
-
 def app_for(stack: Stack, url: str, *options: str) -> App:
     """A new app whose events go to the URL."""
     app = stack.create_app(unique("app"))

@@ -213,17 +213,24 @@ struct APIResponder: HTTPResponder {
     ) async throws(APIProblem) -> APIAnswer {
         let performer = self.performer.acting(for: progress.identity.cause(key: key.id))
         guard let request else {
-            let outcome = try await performer.perform(act, key: key, write: nil)
-            let answer = APIAnswer(outcome.json)
-            let cost = outcome.work.cost(answer: answer.body.count)
-            if cost > 1, act.cost == 1 { progress.rate = await directory.charge(cost, to: key) }
-            return answer
+            return await charge(try await performer.perform(act, key: key, write: nil), of: act, to: key, &progress)
         }
-        return try await perform(act, request, performer, progress.identity.id, key)
+        return try await perform(act, request, performer, key, &progress)
+    }
+
+    /// Charges a key for what an act has cost, unless that was known before.
+    private func charge(
+        _ outcome: APIPerformer.Outcome, of act: APIAct.Once, to key: APIKey, _ progress: inout Progress
+    ) async -> APIAnswer {
+        let answer = APIAnswer(outcome.json)
+        let cost = outcome.work.cost(answer: answer.body.count)
+        if cost > 1, act.cost == 1 { progress.rate = await directory.charge(cost, to: key) }
+        return answer
     }
 
     private func perform(
-        _ act: APIAct.Once, _ request: IdempotentRequest, _ performer: APIPerformer, _ id: String, _ key: APIKey
+        _ act: APIAct.Once, _ request: IdempotentRequest, _ performer: APIPerformer, _ key: APIKey,
+        _ progress: inout Progress
     ) async throws(APIProblem) -> APIAnswer {
         let write: BegunWrite
         var known: BatchResults?
@@ -233,7 +240,8 @@ struct APIResponder: HTTPResponder {
         case .partly(let begun, let answer): (write, known) = (begun, BatchResults(answer))
         }
         do {
-            let answer = APIAnswer(try await performer.perform(act, key: key, write: write, known: known).json)
+            let outcome = try await performer.perform(act, key: key, write: write, known: known)
+            let answer = await charge(outcome, of: act, to: key, &progress)
             await answers.answered(request, answer, isOpen: BatchResults(answer.body)?.isOpen == true)
             return answer
         } catch {
@@ -242,7 +250,7 @@ struct APIResponder: HTTPResponder {
             } else {
                 // A repetition is told of the request that was carried out, which the log has.
                 var problem = error
-                problem.requestID = id
+                problem.requestID = progress.identity.id
                 await answers.answered(request, APIAnswer(problem), isOpen: false)
             }
             throw error
