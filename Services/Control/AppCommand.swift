@@ -7,7 +7,7 @@ internal import SignalingProtocol
 struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app", abstract: "Creates, lists, changes and removes apps.",
-        subcommands: [Create.self, List.self, Limit.self, Rotate.self, Remove.self])
+        subcommands: [Create.self, List.self, UsageCommand.self, Limit.self, Rotate.self, Remove.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Creates an app and prints its certificate.")

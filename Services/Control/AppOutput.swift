@@ -21,6 +21,7 @@ struct AppOutput: PrintableRecord {
             JSONMember("appId", app.id.rawValue),
             JSONMember("tokenRequired", app.tokenRequired),
             JSONMember("specialChannels", limits.specialChannelsOpen ? "open" : "closed"),
+            JSONMember("messageEvents", limits.streamedMessages?.rawValue ?? "none"),
             // In Unix milliseconds.
             JSONMember("createdAt", app.createdAt),
         ]
@@ -45,6 +46,7 @@ struct AppOutput: PrintableRecord {
         let limits = app.limits
         var texts = AppLimits.all.dropFirst(2).filter { limits[$0] != $0.standard }.map { "\($0.name) \(limits[$0])" }
         if !limits.specialChannelsOpen { texts.append("special channels closed") }
+        if let detail = limits.streamedMessages { texts.append("messages streamed \(detail.rawValue)") }
         return texts.isEmpty ? nil : texts.joined(separator: ", ")
     }
 }

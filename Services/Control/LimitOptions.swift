@@ -9,6 +9,12 @@ struct LimitOptions: ParsableArguments {
         case closed
     }
 
+    enum ToldMessages: String, ExpressibleByArgument, CaseIterable {
+        case none
+        case withoutText = "without-text"
+        case withText = "with-text"
+    }
+
     @Option(help: "Channel messages of one session a second, and as many instant messages; 1000000: no limit.")
     var messagesPerSecond: Int?
 
@@ -32,6 +38,9 @@ struct LimitOptions: ParsableArguments {
 
     @Option(help: "Whether clients may join the special channels, which announce logins and joins.")
     var specialChannels: SpecialChannels?
+
+    @Option(help: "Whether the server API's streams of events tell of messages, and with their texts.")
+    var messageEvents: ToldMessages?
 
     private var changes: [(limit: AppLimit, value: Int)] {
         let options = [
@@ -57,5 +66,6 @@ struct LimitOptions: ParsableArguments {
     func apply(to limits: inout AppLimits) {
         for (limit, value) in changes { limits[limit] = value }
         if let specialChannels { limits.specialChannelsOpen = specialChannels == .open }
+        if let messageEvents { limits.streamedMessages = MessageDetail(rawValue: messageEvents.rawValue) }
     }
 }

@@ -22,7 +22,7 @@ package struct ChannelMessage: Equatable, Sendable {
     /// Identifies repetitions of one send within a minute, which have no further effect; default nil, for a
     /// message that is never sent twice.
     package var command: CommandID?
-    /// How webhooks tell of the message; default nil: they do not.
+    /// Who is told of the message as an event; default nil: nobody.
     package var told: MessageEvents?
 
     package init(channel: ChannelKey, account: Account, uid: UInt32, body: String) {
@@ -47,7 +47,7 @@ package struct ChannelMessageSent: Equatable, Sendable {
 }
 
 extension ChannelMessage {
-    /// What webhooks tell of the message; nil when they do not, or when nobody was in the channel.
+    /// What is told of the message as an event; nil for nothing, or when nobody was in the channel.
     func row(_ sent: ChannelMessageSent) -> MessageMirrorRow? {
         guard let told, sent.id != 0 else { return nil }
         // A channel's ids are the microseconds in which its messages were sent, or slightly later ones.
@@ -55,6 +55,6 @@ extension ChannelMessage {
             WebhookMessage(
                 from: account, to: .channel(channel.name), number: sent.id, size: body.utf8.count,
                 text: told.withText ? body : nil),
-            in: channel.app, sent: sent.id)
+            in: channel.app, sent: sent.id, stream: told.stream)
     }
 }

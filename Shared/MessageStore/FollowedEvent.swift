@@ -20,7 +20,14 @@ package struct FollowedEvent: Equatable, Sendable {
     package var publishing: RedisCommand {
         .function(
             "announcement_to_channel", tag: KeySpace.tag(log, of: event.app), .string(event.id), "system", 0, "", "",
-            1, .int(ServerAnnouncement.unlimited), .string(event.streamed), "")
+            1, .int(limit), .string(event.streamed), "")
+    }
+
+    /// The rate from which on the log is kept as long as those of announcements. With texts it is no longer than that
+    /// of a channel, because they are a hundred times as large.
+    private var limit: Int {
+        if case .message(let message) = event.subject, message.text != nil { return AppLimit.unlimited }
+        return ServerAnnouncement.unlimited
     }
 
     /// The Redis command, for the caller's pipeline, that asks whether the server API follows a log; answered 0 when

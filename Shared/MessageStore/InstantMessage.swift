@@ -21,7 +21,7 @@ package struct InstantMessage: Sendable {
     package var command: CommandID?
     /// The size limits of the receiver's mailbox.
     package var bounds = MailboxBounds()
-    /// What webhooks tell of the message; default nil, for nothing.
+    /// What is told of the message as an event; default nil, for nothing.
     package var told: ToldMessage?
 
     package init(
@@ -35,17 +35,19 @@ package struct InstantMessage: Sendable {
     }
 }
 
-/// What webhooks tell of a message to a user, besides its receiver and what becomes of it.
+/// What is told of a message to a user as an event, besides its receiver and what becomes of it.
 package struct ToldMessage: Sendable {
     let sender: Account
     let size: Int
     let text: String?
+    let stream: MessageDetail?
 
-    /// - Parameter events: how the app's webhook tells of messages.
+    /// - Parameter events: who is told of the app's messages.
     package init(_ text: String, from sender: Account, as events: MessageEvents) {
         self.sender = sender
         size = text.utf8.count
         self.text = events.withText ? text : nil
+        stream = events.stream
     }
 
     func row(to user: UserKey, _ sent: InstantMessageSent) -> MessageMirrorRow {
@@ -53,7 +55,7 @@ package struct ToldMessage: Sendable {
             WebhookMessage(
                 from: sender, to: .user(user.account, isOnline: sent.isOnline), number: sent.version, size: size,
                 text: text),
-            in: user.app, sent: sent.microseconds)
+            in: user.app, sent: sent.microseconds, stream: stream)
     }
 }
 

@@ -11,7 +11,7 @@ internal import SignalingProtocol
 struct MessageMirror {
     private static let lost = Counter(
         "heliograph_message_events_lost_total",
-        "Messages that webhooks do not tell, because too many waited for an invitation process or PostgreSQL.")
+        "Messages that are not told as events, because too many waited for an invitation process or PostgreSQL.")
 
     private let connection: RedisClient
 

@@ -72,6 +72,10 @@ QUERIES = {
         "an app": "SELECT * FROM logins_by_day WHERE app = 'APP' ORDER BY day DESC LIMIT 100",
         "all apps": "SELECT day, sum(logins) FROM logins_by_day GROUP BY 1 ORDER BY 1 DESC LIMIT 400",
     },
+    "usage_by_day": {
+        "an app": "SELECT * FROM usage_by_day WHERE app = 'APP' ORDER BY day DESC LIMIT 100",
+        "a month of all apps": "SELECT app, sum(messages) FROM usage_by_day WHERE day > current_date - 31 GROUP BY 1 ORDER BY 2 DESC LIMIT 100",
+    },
     "mirror_lag": {"all": "SELECT * FROM mirror_lag"},
     "histories": {"all": "SELECT * FROM histories"},
     "history_parts": {"a history": "SELECT * FROM history_parts WHERE history = 'attributes' ORDER BY since"},

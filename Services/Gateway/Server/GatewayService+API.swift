@@ -44,8 +44,10 @@ extension GatewayService {
 extension GatewayShard {
     /// The shard as the server API uses it.
     fileprivate var api: APIShard {
-        APIShard(
+        let usage = NIOLoopBound(usage, eventLoop: eventLoop)
+        return APIShard(
             gateway: id, sender: sender, messages: messages, mailboxes: NIOLoopBound(mailboxes, eventLoop: eventLoop),
-            redis: redis, longestMessageSeconds: environment.longestMessageSeconds)
+            redis: redis, longestMessageSeconds: environment.longestMessageSeconds,
+            onSent: { usage.value.sent(in: $0) })
     }
 }

@@ -22,6 +22,8 @@ package final class GatewayService: Service {
     private static let nameLength = 32
     private static let appPause = Duration.seconds(30)
     private static let comparisonPause = Duration.seconds(60)
+    /// How long the last report of what apps have used may take.
+    private static let lastReport = Duration.seconds(2)
     private static let drainSteps = 20
     /// How long the addresses of an app's server are used before its name is looked up again.
     private static let addressesKept = Duration.seconds(5)
@@ -224,11 +226,15 @@ package final class GatewayService: Service {
             }
             tasks.addTask { await ReloadSignal.each { identity?.reload() } }
             tasks.addTask { await self.every(Self.comparisonPause) { await $0.compare() } }
+            tasks.addTask { await self.every(AppUsage.pause) { await $0.reportUsage(within: AppUsage.pause) } }
             try await remain { try await self.stopServing(listening) }
             tasks.cancelAll()
         }
         // No heartbeat is under way any more, which would take the leases again.
-        await eachShard(of: shards) { await self.leave($0) }
+        await eachShard(of: shards) { shard in
+            await shard.reportUsage(within: Self.lastReport)
+            await self.leave(shard)
+        }
     }
 
     /// Keeps the process's record until it is told to stop and has done so.

@@ -56,7 +56,8 @@ package struct InvitationService: ServiceDeclaration {
             WebhookWatch(store: WebhookStore(pool: resources.pool), logger: logger),
             MirrorConsumer(
                 .messages, instance: resources.instance, connection: redis, logger: logger,
-                handler: { entries in try await MessageEventStream.copy(entries, to: webhooks, logger) }),
+                handler: { entries in try await MessageEventStream.copy(entries, to: webhooks, driver.followed, logger)
+                }),
         ]
         return parts
     }
@@ -68,7 +69,7 @@ package struct InvitationService: ServiceDeclaration {
             records: records, messages: MessageStore(connection: redis),
             timers: resources.timers, phones: PhoneDispatch(redis: redis, logger: logger),
             lines: PhoneLines(redis: redis), ends: RecentEnds(redis: redis, records: records, logger: logger),
-            followed: FollowedCalls(redis: redis, logger: logger), durations: configuration.durations, logger: logger)
+            followed: FollowedEvents(redis: redis, logger: logger), durations: configuration.durations, logger: logger)
     }
 
     private func commands(_ calls: CallHandler) -> CommandRouter {

@@ -41,6 +41,12 @@ package struct PresenceService: ServiceDeclaration {
         parts.observe = { lists.observe() }
         let bans = BanCheck(store: BanStore(pool: pool), functions: functions)
         parts.rounds.append(ServiceRound("presence-bans", every: .seconds(60), perform: { try await bans.round($0) }))
+        let usage = UsageStore(pool: pool)
+        parts.rounds.append(
+            ServiceRound("presence-usage", every: .seconds(60)) { _ in
+                try await usage.notePeaks()
+                try await usage.sumUp()
+            })
         let timers = PresenceTimerHandler(
             functions: functions, ending: ending, cache: cache,
             gateways: LostGateways(
@@ -108,6 +114,13 @@ package struct PresenceService: ServiceDeclaration {
         router.on(ListUserAttributes.self, attributes.list)
         router.on(GetApp.self) { command, _ async throws(SignalingError) in
             try await apps.settings(of: command.app)
+        }
+        let usage = UsageStore(pool: resources.pool)
+        router.on(ReportUsage.self) { command, _ async throws(SignalingError) in
+            try await answerOfPostgres { () throws(PostgresError) in
+                try await usage.record(command.uses, at: command.gateway)
+            }
+            return Done()
         }
         let keys = APIKeyRegistry(store: APIKeyStore(pool: resources.pool))
         router.on(GetAPIKey.self) { command, _ async throws(SignalingError) in try await keys.key(command.id) }

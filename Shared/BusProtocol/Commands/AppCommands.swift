@@ -28,17 +28,22 @@ package struct AppSettings: Equatable, Sendable, FieldRecord {
     /// The app's server that is asked before some things happen; nil for none.
     package var hook: BeforeHook?
     /// How the app's webhook tells of messages; nil when it does not.
-    package var messageEvents: MessageEvents?
+    package var webhookMessages: MessageDetail?
+
+    /// Who is told of the app's messages; nil for nobody.
+    package var messageEvents: MessageEvents? {
+        MessageEvents(webhook: webhookMessages, stream: limits.streamedMessages)
+    }
 
     package init(
         certificate: String, tokenRequired: Bool, limits: AppLimits = AppLimits(), hook: BeforeHook? = nil,
-        messageEvents: MessageEvents? = nil
+        webhookMessages: MessageDetail? = nil
     ) {
         self.certificate = certificate
         self.tokenRequired = tokenRequired
         self.limits = limits
         self.hook = hook
-        self.messageEvents = messageEvents
+        self.webhookMessages = webhookMessages
     }
 
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
@@ -46,6 +51,6 @@ package struct AppSettings: Equatable, Sendable, FieldRecord {
             certificate: try fields.field("certificate", \.certificate),
             tokenRequired: try fields.field("required", \.tokenRequired),
             limits: try fields.fields(of: \.limits), hook: try fields.optionalFields(of: \.hook, with: "hook"),
-            messageEvents: try fields.optionalFields(of: \.messageEvents, with: "messageText"))
+            webhookMessages: try fields.optional("webhookMessages", \.webhookMessages))
     }
 }

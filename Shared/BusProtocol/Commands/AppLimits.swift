@@ -23,6 +23,8 @@ package struct AppLimits: Equatable, Sendable, FieldRecord {
     package var mailboxBytes = Limits.mailboxBytes
     /// Whether clients may join the special channels, which announce logins and joins to the app's servers.
     package var specialChannelsOpen = true
+    /// How the server API's streams of events tell of the app's messages; nil, the default, when they do not.
+    package var streamedMessages: MessageDetail?
 
     /// The limits of an app whose operator has set none.
     package init() {}
@@ -50,6 +52,7 @@ package struct AppLimits: Equatable, Sendable, FieldRecord {
             self[limit] = try fields.field(limit.wire, limit.property, standard: limit.standard)
         }
         specialChannelsOpen = try fields.field("specialOpen", \.specialChannelsOpen, standard: specialChannelsOpen)
+        streamedMessages = try fields.optional("streamedMessages", \.streamedMessages)
     }
 }
 

@@ -156,7 +156,7 @@ package enum ChannelMirrorRow: Equatable, Sendable, FieldCodable {
     }
 }
 
-/// A message that webhooks tell, which no copy records.
+/// A message that webhooks or streams of events tell, which no copy records.
 package struct MessageMirrorRow: Equatable, Sendable, FieldRecord {
     /// The app.
     package var app: AppID
@@ -164,11 +164,14 @@ package struct MessageMirrorRow: Equatable, Sendable, FieldRecord {
     package var sent: Int64
     /// The message.
     package var message: WebhookMessage
+    /// How the server API's streams of events tell of it; nil when they do not.
+    package var stream: MessageDetail?
 
-    package init(_ message: WebhookMessage, in app: AppID, sent: Int64) {
+    package init(_ message: WebhookMessage, in app: AppID, sent: Int64, stream: MessageDetail? = nil) {
         self.app = app
         self.sent = sent
         self.message = message
+        self.stream = stream
     }
 
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
@@ -183,7 +186,7 @@ package struct MessageMirrorRow: Equatable, Sendable, FieldRecord {
         let message = WebhookMessage(
             from: sender, to: receiver, number: try fields.field("number", \.message.number),
             size: try fields.field("size", \.message.size), text: try fields.optional("text", \.message.text))
-        self.init(message, in: app, sent: sent)
+        self.init(message, in: app, sent: sent, stream: try fields.optional("stream", \.stream))
     }
 
     private var account: Account? {
@@ -200,6 +203,12 @@ package struct MessageMirrorRow: Equatable, Sendable, FieldRecord {
 
     /// What webhooks tell.
     package var webhookEvent: WebhookEvent { WebhookEvent(.message, in: app, at: sent, .message(message)) }
+
+    /// What the server API's streams of events tell; nil for nothing.
+    package var streamedEvent: WebhookEvent? {
+        guard let stream else { return nil }
+        return stream == .withText ? webhookEvent : webhookEvent.withoutText
+    }
 }
 
 extension PresenceMirrorRow {

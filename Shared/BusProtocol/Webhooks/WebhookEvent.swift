@@ -60,6 +60,15 @@ package struct WebhookEvent: Equatable, Sendable {
     /// The same at each delivery, different from that of any other event of the app.
     package var id: String { "\(kind.rawValue)-\(microseconds)-\(Hex.text(Self.hash(subjectName)))" }
 
+    /// The event of a message without its text; any other event as it is.
+    package var withoutText: WebhookEvent {
+        guard case .message(var message) = subject else { return self }
+        message.text = nil
+        var event = self
+        event.subject = .message(message)
+        return event
+    }
+
     private var subjectName: String {
         switch subject {
         case .user(let account, _, _): account.rawValue

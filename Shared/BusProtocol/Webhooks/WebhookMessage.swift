@@ -1,18 +1,27 @@
 package import SignalingProtocol
 internal import SignalingWire
 
-/// How an app's webhook tells of messages.
-package struct MessageEvents: Equatable, Sendable, FieldRecord {
-    /// Whether their texts are told too.
-    package var withText: Bool
+/// How an app's messages are told as events.
+package enum MessageDetail: String, CaseIterable, Equatable, Sendable, FieldValue {
+    /// Who has sent how many bytes to whom.
+    case withoutText = "without-text"
+    /// Their texts too.
+    case withText = "with-text"
+}
 
-    package init(withText: Bool) { self.withText = withText }
+/// Who is told of an app's messages.
+package struct MessageEvents: Equatable, Sendable {
+    /// Whether anybody is told their texts.
+    package let withText: Bool
+    /// How the server API's streams of events tell them; nil when they do not.
+    package let stream: MessageDetail?
 
-    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
-        self.init(withText: try fields.field("messageText", \.withText))
+    /// Nil when nobody is told.
+    package init?(webhook: MessageDetail?, stream: MessageDetail?) {
+        guard webhook != nil || stream != nil else { return nil }
+        withText = webhook == .withText || stream == .withText
+        self.stream = stream
     }
-
-    package static func isUnknown(in reader: FieldReader) -> Bool { Bool.isUnknown("messageText", in: reader) }
 }
 
 /// A message, as a webhook tells it.

@@ -5,4 +5,6 @@ package enum FollowedLog: String, CaseIterable, Sendable {
     case channels
     /// Calls and their states.
     case calls
+    /// Messages, of apps that have them told.
+    case messages
 }

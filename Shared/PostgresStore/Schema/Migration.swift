@@ -65,6 +65,7 @@ struct Migration: Equatable, Sendable {
         Migration(32, "0032_message_events", PackageResources._032_message_events_sql),
         Migration(33, "0033_audit_trail", PackageResources._033_audit_trail_sql),
         Migration(34, "0034_webhook_requests", PackageResources._034_webhook_requests_sql),
+        Migration(35, "0035_usage", PackageResources._035_usage_sql),
     ]
 
     /// The names of the tables, views, sequences, functions and types that these files make. The partitions that

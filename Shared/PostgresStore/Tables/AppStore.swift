@@ -30,7 +30,8 @@ package struct AppStore: Sendable {
     private static let columns = """
         id, certificate, token_required, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms,
         \(AppLimits.all.map(column).joined(separator: ", ")),
-        (limits ->> 'specialChannels') IS DISTINCT FROM 'closed' AS special_channels_open
+        (limits ->> 'specialChannels') IS DISTINCT FROM 'closed' AS special_channels_open,
+        coalesce(limits ->> 'messageEvents', '') AS message_events
         """
 
     /// SQL for one limit: the default when the stored value is missing or not a number (for
@@ -70,7 +71,7 @@ package struct AppStore: Sendable {
         return AppSettings(
             certificate: app.certificate, tokenRequired: app.tokenRequired, limits: app.limits,
             hook: try BeforeHook(row),
-            messageEvents: try row.optionalInt64("message_text").map { MessageEvents(withText: $0 == 1) })
+            webhookMessages: try row.optionalInt64("message_text").map { $0 == 1 ? .withText : .withoutText })
     }
 
     /// The ids of all apps.
@@ -144,6 +145,9 @@ package struct AppStore: Sendable {
         if limits.specialChannelsOpen != old.specialChannelsOpen {
             members.append(JSONMember("specialChannels", limits.specialChannelsOpen ? "open" : "closed"))
         }
+        if limits.streamedMessages != old.streamedMessages {
+            members.append(JSONMember("messageEvents", limits.streamedMessages?.rawValue ?? "none"))
+        }
         return JSONValue.object(members).compactText
     }
 
@@ -156,7 +160,7 @@ package struct AppStore: Sendable {
     private static let tables = [
         "users", "user_attribute_versions", "user_attributes", "channel_attribute_versions", "channel_attributes",
         "calls", "sip_numbers", "presence_sessions", "channel_members", "app_logins", "app_users", "waiting_mail",
-        "attribute_history",
+        "attribute_history", "gateway_days", "app_days",
     ]
 
     /// Deletes an app together with its users, channels, calls, and what waits for its webhook. The rows are deleted in
@@ -191,6 +195,7 @@ package struct AppStore: Sendable {
         var limits = AppLimits()
         for limit in AppLimits.all { limits[limit] = Int(try row.int64(limit.name)) }
         limits.specialChannelsOpen = try row.bool("special_channels_open")
+        limits.streamedMessages = MessageDetail(rawValue: try row.string("message_events"))
         do {
             return AppRecord(
                 id: try AppID(id), certificate: try row.string("certificate"),

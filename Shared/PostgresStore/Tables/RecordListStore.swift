@@ -244,12 +244,17 @@ package struct RecordListStore: Sendable {
         """
         SELECT '' AS key, json_build_object('app', u.app, 'users', u.users, 'online', u.users_online,
             'channels', u.channels, 'members', u.members, 'callsLastDay', u.calls_last_day,
-            'phoneNumbers', u.phone_numbers, 'logins', coalesce((
-                SELECT json_agg(json_build_object('day', l.day, 'logins', l.logins) ORDER BY l.day DESC)
-                FROM logins_by_day l WHERE l.app = u.app
-                AND l.day > (now() AT TIME ZONE 'UTC')::date - \(put(.int(Int64(request.limit)), &parameters))::bigint::integer),
+            'phoneNumbers', u.phone_numbers, 'days', coalesce((
+                SELECT json_agg(json_build_object('day', d.day, 'logins', d.logins, 'messages', d.messages,
+                    'deliveries', d.deliveries, 'calls', d.calls, 'callSeconds', \(wholeSeconds("d.call_time")),
+                    'phoneCalls', d.phone_calls, 'phoneCallSeconds', \(wholeSeconds("d.phone_call_time")),
+                    'peakUsers', d.peak_users) ORDER BY d.day DESC)
+                FROM usage_by_day d WHERE d.app = u.app
+                AND d.day > (now() AT TIME ZONE 'UTC')::date - \(put(.int(Int64(request.limit)), &parameters))::bigint::integer),
                 '[]'))::text AS record
         FROM app_usage u WHERE u.app = \(app(request, &parameters))
         """
     }
+
+    private static func wholeSeconds(_ interval: String) -> String { "round(extract(epoch FROM \(interval)))::bigint" }
 }

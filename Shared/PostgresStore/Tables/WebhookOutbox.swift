@@ -30,11 +30,7 @@ package actor WebhookOutbox {
         /// no longer wanted.
         func told(_ event: WebhookEvent) -> WebhookEvent? {
             guard kinds.contains(event.kind) else { return nil }
-            guard !messageText, case .message(var message) = event.subject else { return event }
-            message.text = nil
-            var told = event
-            told.subject = .message(message)
-            return told
+            return messageText ? event : event.withoutText
         }
     }
 

@@ -16,7 +16,8 @@ CONTROL = str(BINARIES / "heliographctl")
 # The tables with rows of an app.
 TABLES = (
     "users", "user_attribute_versions", "user_attributes", "channel_attribute_versions", "channel_attributes", "calls",
-    "presence_sessions", "channel_members", "attribute_history", "app_logins", "app_users", "waiting_mail")
+    "presence_sessions", "channel_members", "attribute_history", "app_logins", "app_users", "waiting_mail",
+    "app_days", "gateway_days")
 DAY_MS = 86_400_000
 
 

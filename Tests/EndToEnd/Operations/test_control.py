@@ -10,12 +10,12 @@ from stack_control import BINARIES, Stack, run_program
 LIMITS = (
     '"actsPerSecond":50,"appId":"APP","attributeChangesPerSecond":20,{certificate}"channelAttributeChangesPerSecond":200,'
     '"channelMessagesPerSecond":200,"createdAt":TIME,"mailboxBytes":16777216,"mailboxEntries":10000,'
-    '"messagesPerSecond":{rate},"specialChannels":"{special}","tokenRequired":true')
+    '"messageEvents":"{messages}","messagesPerSecond":{rate},"specialChannels":"{special}","tokenRequired":true')
 
 
-def app_text(rate: int = 60, special: str = "open", certificate: str = "") -> str:
+def app_text(rate: int = 60, special: str = "open", certificate: str = "", messages: str = "none") -> str:
     shown = f'"certificate":"{certificate}",' if certificate else ""
-    return "{" + LIMITS.format(certificate=shown, rate=rate, special=special) + "}"
+    return "{" + LIMITS.format(certificate=shown, rate=rate, special=special, messages=messages) + "}"
 
 
 def scripted(stack: Stack) -> Callable[..., str]:
@@ -40,6 +40,9 @@ def test_json(make_stack):
     assert app_text(certificate=shown) in control("app", "list", "--show-certificates")
     changed = control("app", "limit", "APP", "--messages-per-second=7", "--special-channels=closed")
     assert changed == app_text(rate=7, special="closed")
+    told = control("app", "limit", "APP", "--message-events=with-text")
+    assert told == app_text(rate=7, special="closed", messages="with-text")
+    assert control("app", "limit", "APP", "--message-events=none") == changed
     assert control("app", "rotate", "APP", "--certificate=new") == app_text(7, "closed", "new")
 
     # Numbers and trunks.

@@ -89,7 +89,7 @@ async def test_each_query_of_the_page_finds_what_happened(stack: Stack, people):
         lambda: stack.sql(f"SELECT users_online, channels, members FROM app_usage WHERE app = '{names['APP']}'") == [["0", "0", "0"]],
         "nobody is present", 60)
     stack.control("app", "remove", names["APP"])
-    for table in ("app_logins", "app_users", "attribute_history", "waiting_mail"):
+    for table in ("app_logins", "app_users", "attribute_history", "waiting_mail", "app_days", "gateway_days"):
         assert stack.sql(f"SELECT count(*) FROM {table} WHERE app = '{names['APP']}'") == [["0"]], table
 
 

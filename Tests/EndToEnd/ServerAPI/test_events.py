@@ -8,7 +8,7 @@ from acts import ring
 from event_stream import SECONDS, Stream
 from server_api import ServerAPI, create_key
 from stack_control import Stack, unique
-from waiting import eventually
+from waiting import eventually, let_pass
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +160,53 @@ async def test_the_states_of_a_call(stack: Stack, people, api: ServerAPI):
         assert failed["data"]["state"] == "ended" and failed["data"]["reason"] != 0
         assert again.is_empty()
         again.close()
+
+
+@pytest.mark.every_redis
+async def test_messages(stack: Stack, people, api: ServerAPI):
+    app = stack.create_app(unique("events"))
+    refused = api.get("apps", app.id, "events", query="?kinds=message")
+    assert refused.status == 400 and refused.body["field"] == "kinds" and "--message-events" in refused.body["bound"]
+    stack.control("app", "limit", app.id, "--message-events=with-text")
+    await let_pass(6, "gateways ask for settings every 5 s")
+    stream = await Stream(api, app.id, query="?kinds=message").started()
+    quiet = await Stream(ServerAPI(stack, api.key, 1), app.id).started()
+    async with people(stack) as cast:
+        ann, bob = cast.exactly("ann", app), cast.exactly("bob", app)
+        await ann.login(stack.gateways[0])
+        await bob.login(stack.gateways[1])
+        await ann.join("room")
+        await ann.tell("bob", "to bob ♥")
+        await ann.say("room", "to the channel")
+        told = [await stream.next() for _ in range(2)]
+        stream.close()
+        await bob.tell("absent", "to an absent user")
+        by_server = api.post("apps", app.id, "users", "bob", "messages", body={"from": "shop", "message": "of a server"})
+        again = Stream(ServerAPI(stack, api.key, 1), app.id, query="?kinds=message", last=told[-1]["id"])
+        told += [await again.next() for _ in range(2)]
+        assert {event["event"] for event in told} == {"message"}
+        data = sorted((event["data"] for event in told), key=lambda one: one["text"])
+        assert [{name: one.get(name) for name in ("account", "to", "online", "channel", "size", "text")} for one in data] == [
+            {"account": "shop", "to": "bob", "online": True, "channel": None, "size": 11, "text": "of a server"},
+            {"account": "bob", "to": "absent", "online": False, "channel": None, "size": 17, "text": "to an absent user"},
+            {"account": "ann", "to": "bob", "online": True, "channel": None, "size": 10, "text": "to bob ♥"},
+            {"account": "ann", "to": None, "online": None, "channel": "room", "size": 14, "text": "to the channel"}]
+        assert data[0]["message"] == by_server.body["version"] and all(one["time"] > 0 for one in data)
+        # Without texts, and then not at all.
+        for detail, text in (("without-text", None), ("none", "")):
+            stack.control("app", "limit", app.id, f"--message-events={detail}")
+            await let_pass(6, "the age of settings from which a login has gateways ask for them again")
+            await cast.exactly(f"asks-{detail}", app).login(stack.gateways[0])
+            await let_pass(1, "the answer")
+            await ann.tell("bob", f"as {detail}")
+            if text is None:
+                assert "text" not in (await again.next())["data"]
+        assert api.get("apps", app.id, "events", query="?kinds=message").status == 400
+        assert again.is_empty()
+        assert {(await quiet.next())["event"] for _ in range(5)} == {"online", "join"}
+        assert quiet.is_empty()
+        for open_stream in (again, quiet):
+            open_stream.close()
 
 
 async def test_old_positions_and_new_kinds(stack: Stack, people, api: ServerAPI):

@@ -6,7 +6,7 @@ import pytest
 from acts import ring
 from server_api import ServerAPI, create_key
 from stack_control import Stack, unique
-from waiting import eventually
+from waiting import eventually, let_pass
 
 # A mirror is at most a second behind; a loaded machine is slower.
 MIRRORED = 10
@@ -109,10 +109,34 @@ async def test_usage(stack: Stack, people, api: ServerAPI):
         def usage() -> dict:
             return api.get("apps", app.id, "usage", query="?days=1").body
 
-        await eventually(lambda: usage()["online"] == 1 and usage()["logins"], "the login is counted", MIRRORED)
+        await eventually(lambda: usage()["online"] == 1 and usage()["days"], "the login is counted", MIRRORED)
         found = usage()
-        assert found["logins"] == [{"day": found["logins"][0]["day"], "logins": 1}]
         assert found["users"] == 1 and found["app"] == app.id
+        bob = cast.exactly("bob", app)
+        await bob.login(stack.gateways[1])
+        await user.join("room")
+        await bob.join("room")
+        await user.tell("bob", "to bob")
+        for _ in range(3):
+            await user.say("room", "to both")
+        api.post("apps", app.id, "users", "bob", "messages", body={"from": "shop", "message": "of a server"})
+        api.post("apps", app.id, "channels", "nobody", "messages", body={"from": "shop", "message": "to nobody"})
+        await ring(user, bob, "room")
+        await bob.act("invite_accept", "room", "ann")
+        await let_pass(1.1, "a talk of more than a second")
+        await user.act("invite_bye", "room", "bob")
+
+        def today() -> dict:
+            day, = usage()["days"]
+            return {name: day[name] for name in ("logins", "messages", "deliveries", "calls", "phoneCalls")}
+
+        want = {"logins": 2, "messages": 5, "deliveries": 6, "calls": 1, "phoneCalls": 0}
+        await eventually(lambda: today() == want, "gateways report every 10 s", 20)
+        shown = json.loads(stack.control("app", "usage", app.id, "--days=1", "--json"))
+        assert shown["days"][0] | {"peakUsers": 0} == usage()["days"][0] | {"peakUsers": 0}
+        assert 1 <= shown["days"][0]["callSeconds"] <= 10 and shown["days"][0]["phoneCallSeconds"] == 0
+        line, = stack.control("app", "usage", app.id).splitlines()
+        assert "2 logins" in line and "5 messages" in line and "6 deliveries" in line
 
 
 def test_what_only_the_cluster_may_see(stack: Stack, api: ServerAPI):

@@ -31,7 +31,7 @@ import Testing
             slot: { KeySpace.slot(of: .user($0)) })
     }
 
-    private static func driver(_ redis: RedisClient, _ followed: FollowedCalls) -> CallDriver {
+    private static func driver(_ redis: RedisClient, _ followed: FollowedEvents) -> CallDriver {
         let (records, logger) = (CallRecordStore(redis: redis), ServicesStage.silent)
         return CallDriver(
             records: records, messages: MessageStore(connection: redis),
@@ -106,7 +106,7 @@ import Testing
             let redis = try await Self.client(of: scene)
             let app = try Self.app()
             let call = try Scene(app)
-            let followed = FollowedCalls(redis: redis, logger: ServicesStage.silent)
+            let followed = FollowedEvents(redis: redis, logger: ServicesStage.silent)
             let group = ServiceGroup(services: [followed], logger: ServicesStage.silent)
             async let running: Void = group.run()
             _ = try await redis.execute(RedisCommand("SET", key: ChannelKeys(.calls, of: app).followed, "1"))
@@ -139,7 +139,7 @@ import Testing
         let redis = try RedisClient(
             url: "redis://127.0.0.1:1", eventLoop: MultiThreadedEventLoopGroup.singleton.next(), libraries: [],
             logger: ServicesStage.silent)
-        let followed = FollowedCalls(redis: redis, logger: ServicesStage.silent)
+        let followed = FollowedEvents(redis: redis, logger: ServicesStage.silent)
         let party = CallParty(account: try Account("ann"))
         let channel = ChannelKey(app: try AppID("a"), name: try ChannelName("room"))
         let call = Call(

@@ -7,12 +7,14 @@ import SignalingProtocol
 import TestKit
 import Testing
 
-/// Messages of which webhooks tell: what is in the stream when their senders are told that they are sent.
+/// Messages of which webhooks and streams of events tell: what is in the stream of Redis when their senders are told
+/// that they are sent.
 @Suite struct MessageMirrorTests {
     private typealias Message = MessageStoreScene.Message
 
     private static let stream = RedisArgument.string(KeySpace.mirror(.messages, in: .whole))
-    private static let plain = MessageEvents(withText: false)
+    private static let plain = MessageEvents(webhook: .withoutText, stream: nil)
+    private static let withText = MessageEvents(webhook: .withText, stream: nil)
 
     private static func rows(_ scene: MessageStoreScene) async throws -> [MessageMirrorRow] {
         let entries = try await scene.command("XRANGE", stream, "-", "+").array ?? []
@@ -49,7 +51,7 @@ import Testing
             let versions = await scene.sendTogether(
                 [
                     Message(to: scene.user, line: "first", told: Self.plain), Message(to: scene.user, line: "quiet"),
-                    Message(to: absent, line: "second", told: MessageEvents(withText: true)),
+                    Message(to: absent, line: "second", told: Self.withText),
                     Message(to: scene.user, line: "refused", bound: 0, told: Self.plain),
                     Message(to: scene.user, line: "third", told: Self.plain),
                 ]
@@ -110,11 +112,29 @@ import Testing
             #expect(try await Self.say("nobody", Self.plain, force: true, in: scene).id == 0)
             try await scene.admit(scene.sender.account)
             _ = try await Self.say("quiet", nil, in: scene)
-            let said = try await Self.say("the text", MessageEvents(withText: true), in: scene)
+            let said = try await Self.say("the text", Self.withText, in: scene)
             let told = WebhookMessage(
                 from: scene.sender.account, to: .channel(scene.channel.name), number: said.id, size: 8,
                 text: "the text")
             #expect(try await Self.rows(scene) == [MessageMirrorRow(told, in: scene.channel.app, sent: said.id)])
+        }
+    }
+
+    @Test func whatStreamsTell() async throws {
+        try await MessageStoreScene.run { scene in
+            try await scene.admit(scene.sender.account)
+            // The webhook alone has the text, then the stream alone.
+            for (webhook, stream) in [(MessageDetail?.some(.withText), MessageDetail.withoutText), (nil, .withText)] {
+                let events = MessageEvents(webhook: webhook, stream: stream)
+                try await scene.openSession("s1")
+                _ = try await scene.sendTogether([Message(to: scene.user, line: "a text", told: events)])[0].get()
+                _ = try await Self.say("a text", events, in: scene)
+                let rows = try await Self.rows(scene).suffix(2)
+                #expect(rows.map(\.stream) == [stream, stream])
+                let told = rows.compactMap { $0.streamedEvent?.streamed.contains(#""text":"a text""#) }
+                #expect(told == Array(repeating: stream == .withText, count: 2))
+                #expect(rows.allSatisfy { $0.message.text == "a text" })
+            }
         }
     }
 

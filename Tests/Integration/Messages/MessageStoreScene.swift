@@ -152,7 +152,7 @@ struct MessageStoreScene: Sendable {
         var bound = 100
         var bytes = Limits.mailboxBytes
         var command: CommandID?
-        /// How webhooks tell of it; nil: they do not.
+        /// Who is told of it; nil: nobody.
         var told: MessageEvents?
     }
 

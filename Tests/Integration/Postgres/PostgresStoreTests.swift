@@ -42,14 +42,20 @@ import Testing
         let changed = try await store.changeLimits(of: id) {
             $0.messagesPerSecond = 9
             $0.specialChannelsOpen = false
+            $0.streamedMessages = .withText
         }
         limits.messagesPerSecond = 9
         limits.specialChannelsOpen = false
+        limits.streamedMessages = .withText
         #expect(changed?.limits == limits)
         #expect(try await store.find(id)?.limits == limits)
         #expect(try await store.changeLimits(of: AppID("none")) { _ in } == nil)
+        let settings = try #require(try await store.settings(of: id))
+        #expect(settings.messageEvents == MessageEvents(webhook: nil, stream: .withText))
+        #expect(settings.webhookMessages == nil)
         // Settings that were written by hand and are invalid are replaced by the defaults.
-        try await pool.query(#"UPDATE apps SET limits = '{"actsPerSecond":"many","specialChannels":1}'"#)
+        try await pool.query(
+            #"UPDATE apps SET limits = '{"actsPerSecond":"many","specialChannels":1,"messageEvents":true}'"#)
         #expect(try await store.find(id)?.limits == AppLimits())
         await pool.close()
     }

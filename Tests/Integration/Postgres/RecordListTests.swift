@@ -127,7 +127,7 @@ import Testing
         #expect(!page.records.contains("secret"))
         let usage = try await store.page(ListRecords(.usage, app: try AppID("b"), limit: 10_000))
         let found = try JSONValue.parse(usage.records.utf8)
-        guard case .array(let records) = found, let record = records.first, case .array(let days)? = record["logins"]
+        guard case .array(let records) = found, let record = records.first, case .array(let days)? = record["days"]
         else {
             Issue.record("\(usage.records)")
             return

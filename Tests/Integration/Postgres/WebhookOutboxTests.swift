@@ -93,18 +93,18 @@ import Testing
     @Test func gatewaysLearnOfWebhooksThatTellOfMessages() async throws {
         let app = try await addApp("a")
         let apps = AppStore(pool: pool)
-        #expect(try await apps.settings(of: app)?.messageEvents == nil)
+        #expect(try await apps.settings(of: app)?.webhookMessages == nil)
         var webhook = Webhook(
             app: app, url: try #require(WebhookURL("https://example.com/")), secret: "whsec-0123456789abcdef")
         webhook.kinds = [.online, .message]
         for withText in [false, true] {
             webhook.messageText = withText
             #expect(try await WebhookStore(pool: pool).set(webhook))
-            #expect(try await apps.settings(of: app)?.messageEvents == MessageEvents(withText: withText))
+            #expect(try await apps.settings(of: app)?.webhookMessages == (withText ? .withText : .withoutText))
             #expect(try await WebhookStore(pool: pool).list(app: app).first?.webhook == webhook)
         }
         #expect(try await WebhookStore(pool: pool).remove(app))
-        #expect(try await apps.settings(of: app)?.messageEvents == nil)
+        #expect(try await apps.settings(of: app)?.webhookMessages == nil)
     }
 
     @Test func whatOtherProcessesQueueCounts() async throws {

@@ -43,17 +43,18 @@ import Testing
             .users: ChannelPosition(sequence: 1, id: 11), .members: ChannelPosition(sequence: 2, id: 12),
             .calls: ChannelPosition(sequence: 0, id: 13),
         ])
-        #expect(position.text == "11-1-12-2-0-0-13-0")
+        #expect(position.text == "11-1-12-2-0-0-13-0-0-0")
         #expect(EventPosition(position.text) == position)
-        #expect(EventPosition(places: [.channels: ChannelPosition(sequence: 4, id: 5)]).text == "0-0-0-0-5-4-0-0")
+        #expect(EventPosition(places: [.channels: ChannelPosition(sequence: 4, id: 5)]).text == "0-0-0-0-5-4-0-0-0-0")
         for text in [
-            "1-2-3-4-5-6", "1-2-3-4-5-6-7", "1-2-3-4-5-6-7-8-9", "1-2-3-4-5-6-7--8", "1-2-3-4-5-6-7-9007199254740992",
+            "1-2-3-4-5-6", "1-2-3-4-5-6-7-8-9", "1-2-3-4-5-6-7-8-9-10-11", "1-2-3-4-5-6-7-8-9--1",
+            "1-2-3-4-5-6-7-8-9-9007199254740992",
         ] {
             #expect(EventPosition(text) == nil, "\(text)")
         }
         // Only in the longer form does 0 mean that nothing is known.
         #expect(EventPosition("0-0-0-0")?[log: .users] == ChannelPosition(sequence: 0, id: 0))
-        #expect(EventPosition("0-0-0-0-0-0-1-0")?[log: .users] == nil)
+        #expect(EventPosition("0-0-0-0-0-0-1-0-0-0")?[log: .users] == nil)
     }
 
     @Test func eventsOfBothChannelsAreToldInTheirOrder() throws {
@@ -77,39 +78,44 @@ import Testing
     }
 
     @Test func eventsOfAllLogsAreToldInTheirOrder() throws {
-        var feed = try Self.feed([.join, .channelCreated, .call], at: "100-0-100-1-100-2-100-0")
-        #expect(feed.logs == [.users, .members, .channels, .calls] && feed.opening == "")
+        var feed = try Self.feed([.join, .channelCreated, .call, .message], at: "100-0-100-1-100-2-100-0-100-4")
+        #expect(feed.logs == EventLog.allCases && feed.opening == "")
         let text = feed.lines([
             .users: Self.nothing, .members: try Self.page([102], [#"{"event":"join"}"#]),
             .channels: try Self.page(
                 [103, 104], [#"{"event":"channel_created"}"#, #"{"event":"channel_destroyed"}"#]),
             .calls: try Self.page([101], [#"{"event":"call","state":"invited"}"#]),
+            .messages: try Self.page([105], [#"{"event":"message","size":3}"#]),
         ])
         #expect(
             text == """
-                id: 100-0-100-1-100-2-101-1
+                id: 100-0-100-1-100-2-101-1-100-4
                 event: call
                 data: {"event":"call","state":"invited"}
 
-                id: 100-0-102-2-100-2-101-1
+                id: 100-0-102-2-100-2-101-1-100-4
                 event: join
                 data: {"event":"join"}
 
-                id: 100-0-102-2-103-3-101-1
+                id: 100-0-102-2-103-3-101-1-100-4
                 event: channel_created
                 data: {"event":"channel_created"}
 
+                id: 100-0-102-2-104-4-101-1-105-5
+                event: message
+                data: {"event":"message","size":3}
+
 
                 """)
-        #expect(feed.position.text == "100-0-102-2-104-4-101-1")
+        #expect(feed.position.text == "100-0-102-2-104-4-101-1-105-5")
     }
 
     @Test func onlyTheLogsOfItsKindsAreRead() throws {
         let latest: [EventLog: ChannelPosition] = [.calls: ChannelPosition(sequence: 3, id: 30)]
         let feed = EventFeed(kinds: [.call], after: nil, latest: latest, since: [.calls: 20])
-        #expect(feed.logs == [.calls] && feed.position.text == "0-0-0-0-0-0-30-3" && feed.opening == "")
+        #expect(feed.logs == [.calls] && feed.position.text == "0-0-0-0-0-0-30-3-0-0" && feed.opening == "")
         // Whose kinds are those of the special channels has the position that it always had.
-        let old = try Self.feed([.join], at: "1-1-2-2-3-3-4-4")
+        let old = try Self.feed([.join], at: "1-1-2-2-3-3-4-4-5-5")
         #expect(old.position.text == "1-1-2-2" && old.opening == "")
     }
 
@@ -118,7 +124,7 @@ import Testing
         let latest: [EventLog: ChannelPosition] = [.calls: ChannelPosition(sequence: 3, id: 30)]
         let feed = EventFeed(
             kinds: [.join, .call], after: after, latest: latest, since: [.users: 1, .members: 1, .calls: 40])
-        #expect(feed.opening == "event: gap\nid: 1-1-2-2-0-0-40-3\ndata: {}\n\n")
+        #expect(feed.opening == "event: gap\nid: 1-1-2-2-0-0-40-3-0-0\ndata: {}\n\n")
         let again = EventFeed(kinds: [.join, .call], after: feed.position, latest: [:], since: [.calls: 40])
         #expect(again.opening == "" && again.position == feed.position)
     }
@@ -188,9 +194,9 @@ import Testing
         #expect(try act("") == .follow(app, kinds: EventKind.standard, after: nil))
         #expect(try act("?kinds=join,online&after=1-1-1-1") == .follow(app, kinds: [.join, .online], after: one))
         #expect(try act("?after=1-1-1-1", "2-2-2-2") == .follow(app, kinds: EventKind.standard, after: two))
-        let long = EventPosition("1-1-2-2-3-3-4-4")
+        let long = EventPosition("1-1-2-2-3-3-4-4-5-5")
         #expect(
-            try act("?kinds=channel_created,channel_destroyed,call&after=1-1-2-2-3-3-4-4")
+            try act("?kinds=channel_created,channel_destroyed,call&after=1-1-2-2-3-3-4-4-5-5")
                 == .follow(app, kinds: [.channelCreated, .channelDestroyed, .call], after: long))
         for (query, id, field) in [
             ("?kinds=", nil, "kinds"), ("?kinds=join,x", nil, "kinds"), ("?after=x", nil, "after"),

@@ -11,6 +11,7 @@ package enum EventKind: String, CaseIterable, Sendable {
     case channelCreated = "channel_created"
     case channelDestroyed = "channel_destroyed"
     case call
+    case message
 
     /// The kinds of a stream that names none: what the special channels announce.
     package static let standard: Set<EventKind> = [.online, .offline, .join, .leave]
@@ -22,6 +23,7 @@ package enum EventKind: String, CaseIterable, Sendable {
             case .online, .offline, .join, .leave: logs.formUnion(EventLog.announcements)
             case .channelCreated, .channelDestroyed: logs.insert(.channels)
             case .call: logs.insert(.calls)
+            case .message: logs.insert(.messages)
             }
         }
     }
@@ -37,6 +39,8 @@ package enum EventLog: CaseIterable, Sendable {
     case channels
     /// Calls.
     case calls
+    /// Messages.
+    case messages
 
     /// The special channels, whose places every position has.
     package static let announcements: [EventLog] = [.users, .members]

@@ -21,6 +21,8 @@ package struct APIShard: Sendable {
     let redis: RedisClient
     /// How long a message to a user may wait, whatever the request says.
     private let longestMessageSeconds: Int
+    /// Counts a message that was sent; called on the loop.
+    private let onSent: @Sendable (AppID) -> Void
     /// Which request the shard's commands are sent for.
     fileprivate var cause = CommandCause()
 
@@ -28,9 +30,10 @@ package struct APIShard: Sendable {
     ///   - messages: sends over the same connections as `mailboxes`, those of the shard.
     ///   - mailboxes: those of the shard's loop.
     ///   - longestMessageSeconds: how long a message to a user may wait; requests that say more get this.
+    ///   - onSent: called on the loop for each message that was sent, with its app.
     package init(
         gateway: GatewayID, sender: CommandSender, messages: MessageStore, mailboxes: NIOLoopBound<MailboxBatch>,
-        redis: RedisClient, longestMessageSeconds: Int
+        redis: RedisClient, longestMessageSeconds: Int, onSent: @escaping @Sendable (AppID) -> Void
     ) {
         self.gateway = gateway
         self.sender = sender
@@ -38,6 +41,7 @@ package struct APIShard: Sendable {
         self.mailboxes = mailboxes
         self.redis = redis
         self.longestMessageSeconds = longestMessageSeconds
+        self.onSent = onSent
     }
 
     /// Sends a command to a service, and waits for the answer for 8 s.
@@ -65,7 +69,7 @@ package struct APIShard: Sendable {
     /// What an app's settings say about its messages.
     struct MessageTerms: Sendable {
         let limits: AppLimits
-        /// How the app's webhook tells of them; nil when it does not.
+        /// Who is told of them; nil for nobody.
         let events: MessageEvents?
     }
 
@@ -104,7 +108,11 @@ package struct APIShard: Sendable {
             instant.command = command
             instant.bounds = MailboxBounds(terms.limits)
             instant.told = terms.events.map { ToldMessage(message.text, from: message.sender, as: $0) }
-            mailboxes.value.send(instant) { completion($0.map { .user(version: $0) }) }
+            mailboxes.value.send(instant) { result in
+                // A repetition has no version.
+                if case .success(1...) = result { onSent(message.app) }
+                completion(result.map { .user(version: $0) })
+            }
         case .channel(let name):
             var published = ChannelMessage(
                 channel: ChannelKey(app: message.app, name: name), account: message.sender, uid: 0, body: message.text)
@@ -115,7 +123,10 @@ package struct APIShard: Sendable {
             published.command = command
             // Messages take effect in their order, those to users and those to channels.
             mailboxes.value.flush()
-            messages.sendToChannel(published) { completion($0.map { .channel(id: $0.id) }) }
+            messages.sendToChannel(published) { result in
+                if case .success(let sent) = result, sent.id > 0 { onSent(message.app) }
+                completion(result.map { .channel(id: $0.id) })
+            }
         }
     }
 

@@ -97,6 +97,9 @@ final class EventStreams: Sendable {
     func start(
         _ app: AppID, kinds: Set<EventKind>, after: EventPosition?, key: APIKey
     ) async throws(APIProblem) -> EventStream {
+        if kinds.contains(.message), try await directory.settings(of: app)?.limits.streamedMessages == nil {
+            throw .invalid("kinds", "without message, until `heliographctl app limit --message-events` turns them on")
+        }
         let source = EventSource(shard: shards.next(), app: app)
         let place = try place(of: key, in: app)
         let logs = EventKind.logs(of: kinds)
@@ -170,6 +173,7 @@ struct EventSource: Sendable {
         case .members: ChannelKeys(ChannelKey(app: app, name: ChannelName(.channelEvent)))
         case .channels: ChannelKeys(.channels, of: app)
         case .calls: ChannelKeys(.calls, of: app)
+        case .messages: ChannelKeys(.messages, of: app)
         }
     }
 

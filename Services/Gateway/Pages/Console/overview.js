@@ -65,7 +65,7 @@ export function overviewView(context) {
         own.members.show(number(usage.members), usage.members);
         own.calls.show(number(usage.callsLastDay), usage.callsLastDay);
         own.calls.say(usage.phoneNumbers > 0 ? `in the last day; ${usage.phoneNumbers} telephone numbers` : "in the last day");
-        showDays(usage.logins);
+        showDays(usage.days);
     }
 
     function showDays(logins) {

@@ -47,6 +47,8 @@ extension ClientConnection {
         }
         shard.mailboxes.send(message) { [self] result in
             GatewayMetrics.shared.calls.message.record(since: ticket.arrivedAt)
+            // A repetition has no version.
+            if case .success(1...) = result { shard.usage.sent(in: message.to.app) }
             handle(.messageAnswered(ticket, result.failure, channel: nil), on: shard)
         }
     }
@@ -62,6 +64,7 @@ extension ClientConnection {
         }
         shard.messages.sendToChannel(message) { [self] result in
             GatewayMetrics.shared.calls.channelMessage.record(since: ticket.arrivedAt)
+            if case .success(let sent) = result, sent.id > 0 { shard.usage.sent(in: message.channel.app) }
             if result.failure?.reason == .rateLimited { GatewayMetrics.shared.channelLimited.increment() }
             handle(.messageAnswered(ticket, result.failure, channel: name), on: shard)
         }

@@ -3,13 +3,13 @@ internal import GatewayLogic
 internal import Logging
 internal import SignalingProtocol
 
-/// Handles the removal of apps, and changes of their hooks and of what their webhooks tell.
+/// Handles the removal of apps, and changes of their hooks and of who is told of their messages.
 extension GatewayShard {
-    /// How an app's webhook tells of messages; nil when it does not.
+    /// Who is told of an app's messages; nil for nobody.
     func messageEvents(of app: AppID) -> MessageEvents? { messageEvents.isEmpty ? nil : messageEvents[app] }
 
-    /// Takes from an app's settings what its webhook tells, and its hook; tells the app's sessions of a change of the
-    /// latter. Those that are not logged in yet learn of it when they are.
+    /// Takes from an app's settings who is told of its messages, and its hook; tells the app's sessions of a change of
+    /// the latter. Those that are not logged in yet learn of it when they are.
     func adopt(_ settings: AppSettings, of app: AppID) {
         messageEvents[app] = settings.messageEvents
         guard hooks.adopt(settings.hook, of: app) else { return }
@@ -17,6 +17,11 @@ extension GatewayShard {
         for connection in sessions.values where connection.session.user?.app == app {
             connection.handle(.session(.hooks(points)), on: self)
         }
+    }
+
+    /// Tells presence what apps have used here.
+    func reportUsage(within limit: Duration) async {
+        await withCheckedContinuation { reported in usage.report(within: limit) { reported.resume() } }
     }
 
     /// Ends the sessions of apps that the operator has removed, and follows changes of the others' hooks.

@@ -34,6 +34,8 @@ actor GatewayShard {
     /// How apps' webhooks tell of messages. Kept while an app has connections here, also when its settings cannot be
     /// read any more: no message may be left out.
     var messageEvents: [AppID: MessageEvents] = [:]
+    /// Counts what apps use here.
+    let usage: AppUsage
     let environment: ShardEnvironment
     /// Receives publications for this shard and its channels.
     private lazy var subscriber = makeSubscriber()
@@ -131,6 +133,7 @@ actor GatewayShard {
         sender = CommandSender(
             sender: .gateway(id), connection: redis, logger: logger, level: process.level)
         apps = AppDirectory(sender: sender)
+        usage = AppUsage(of: id, sender: sender, logger: logger)
         hooks = HookDesk(transport: process.hooks, eventLoop: eventLoop, logger: logger)
         environment = ShardEnvironment(configuration, redis: redis)
         senders = SenderTrust(

@@ -124,6 +124,8 @@ final class LocalChannel {
         let events = batch
         batch = []
         fanout.write(events, on: shard)
+        let messages = events.count(where: \.isMessage)
+        if messages > 0 { shard.usage.delivered(messages * fanout.members.count, in: key.app) }
         coalescing.wrote(from: start, to: .now)
         writes &+= 1
         if writes % 16 == 1 { recordDelay(of: events, on: shard) }
@@ -140,6 +142,11 @@ final class LocalChannel {
 }
 
 extension ChannelEvent {
+    /// Whether the event is a message.
+    var isMessage: Bool {
+        if case .message = kind { true } else { false }
+    }
+
     /// Whether the event is a join or a leave.
     var isMove: Bool {
         switch kind {

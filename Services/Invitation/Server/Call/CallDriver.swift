@@ -35,7 +35,7 @@ struct CallDriver: Sendable {
     let phones: PhoneDispatch
     let lines: PhoneLines
     let ends: RecentEnds
-    let followed: FollowedCalls
+    let followed: FollowedEvents
     let durations: CallDurations
     let logger: Logger
 

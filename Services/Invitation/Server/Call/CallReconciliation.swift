@@ -23,7 +23,7 @@ actor CallReconciliation: Service {
     private let store: CallStore
     private let records: CallRecordStore
     private let ends: RecentEnds
-    private let followed: FollowedCalls
+    private let followed: FollowedEvents
     private let messages: MessageStore
     private let redis: RedisClient
     private let lock: RoundLock

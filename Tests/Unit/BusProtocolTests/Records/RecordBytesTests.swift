@@ -84,11 +84,12 @@ import Testing
 
     @Test func whetherMessagesAreToldComesLast() throws {
         let without = AppSettings(certificate: "c", tokenRequired: true)
-        for (events, added) in [
-            (MessageEvents(withText: false), "11:messageText1:0"), (MessageEvents(withText: true), "11:messageText1:1"),
+        for (detail, added) in [
+            (MessageDetail.withoutText, "15:webhookMessages12:without-text"),
+            (.withText, "15:webhookMessages9:with-text"),
         ] {
             var with = without
-            with.messageEvents = events
+            with.webhookMessages = detail
             var (writer, plain) = (FieldWriter(), FieldWriter())
             with.write(to: &writer)
             without.write(to: &plain)
@@ -108,6 +109,10 @@ import Testing
         try expect(
             MessageMirrorRow(message, in: user.app, sent: 9),
             "3:app1:a4:sent1:94:from4:anna7:channel3:tea6:number1:54:size2:124:text12:hello\n world")
+        message.text = nil
+        try expect(
+            MessageMirrorRow(message, in: user.app, sent: 9, stream: .withoutText),
+            "3:app1:a4:sent1:94:from4:anna7:channel3:tea6:number1:54:size2:126:stream12:without-text")
     }
 
     @Test func limitsThatAnOlderReleaseDoesNotWriteHaveTheirDefaults() throws {

@@ -35,7 +35,8 @@ import Testing
     }
 
     @Test func aWayToTellOfMessagesThatIsNotKnownIsNone() throws {
-        let settings: AppSettings = try read("11:certificate1:c8:required1:111:messageText4:half")
+        let settings: AppSettings = try read(
+            "11:certificate1:c8:required1:116:streamedMessages4:half15:webhookMessages4:half")
         #expect(settings == AppSettings(certificate: "c", tokenRequired: true))
     }
 

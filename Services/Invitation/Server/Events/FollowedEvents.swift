@@ -12,14 +12,14 @@ internal import ServiceMetrics
 internal import SignalingProtocol
 internal import Synchronization
 
-/// Tells those who follow an app's events of its calls.
+/// Tells those who follow an app's events of its calls and messages.
 ///
-/// No call waits for the master of Redis that has the log. What it does not take at once is kept here, and told in the
-/// order of the changes when it does. If this process ends meanwhile, those who follow miss it.
-final class FollowedCalls: Service, Sendable {
+/// Nothing waits for the master of Redis that has the log. What it does not take at once is kept here, and told in the
+/// order of the events when it does. If this process ends meanwhile, those who follow miss it.
+final class FollowedEvents: Service, Sendable {
     /// Events that wait at most, of all apps; further ones are dropped.
     static let bound = 10_000
-    /// How long a change of a call waits for the log: longer than a master that works takes.
+    /// How long an event's cause waits for the log: longer than a master that works takes.
     private static let patience = Duration.milliseconds(100)
     /// The time between two attempts to tell what waits.
     private static let pause = Duration.milliseconds(500)
@@ -49,7 +49,24 @@ final class FollowedCalls: Service, Sendable {
     /// - Parameter isReachable: false when the log's master has just not answered, so that it is not waited for again.
     func tell(_ entries: [CallLogEntry], isReachable: Bool = true) async {
         guard let app = entries.first?.call.channel.app else { return }
-        var commands = entries.map { FollowedEvent($0.webhookEvent, in: .calls).publishing }
+        await tell(entries.map { FollowedEvent($0.webhookEvent, in: .calls) }, of: app, isReachable: isReachable)
+    }
+
+    /// Tells of messages of any apps, those of an app in their order; does nothing for apps that nobody follows.
+    func tell(ofMessages events: [WebhookEvent]) async {
+        let ofApps = Dictionary(grouping: events, by: \.app)
+        let apps = Array(ofApps.keys)
+        let asked = await redis.execute(
+            [], then: apps.map { FollowedEvent.audience(of: .messages, in: $0) }, within: Self.patience)
+        for (app, answer) in zip(apps, asked) {
+            let found = try? answer.get()
+            guard ServerAnnouncement.mayBeHeard(found), let events = ofApps[app] else { continue }
+            await tell(events.map { FollowedEvent($0, in: .messages) }, of: app, isReachable: found != nil)
+        }
+    }
+
+    private func tell(_ events: [FollowedEvent], of app: AppID, isReachable: Bool) async {
+        var commands = events.map(\.publishing)
         // Not before what waits already.
         if isReachable, waiting.withLock({ $0.ofApps[app] == nil }) {
             let told = await send(commands, within: Self.patience)
@@ -67,7 +84,7 @@ final class FollowedCalls: Service, Sendable {
             if error.signaling.reason == .unavailable { return true }
             // It would be refused again.
             InvitationMetrics.shared.followedDropped.increment()
-            logger.error("could not tell of a call", metadata: ["error": "\(error)"])
+            logger.error("could not tell an event", metadata: ["error": "\(error)"])
             return false
         } ?? commands.count
     }
@@ -85,7 +102,7 @@ final class FollowedCalls: Service, Sendable {
 
     func run() async throws {
         await PeriodicTask(
-            every: Self.pause, jitter: 0.9...1.1, complaint: "could not tell of calls", level: .debug, logger: logger
+            every: Self.pause, jitter: 0.9...1.1, complaint: "could not tell events", level: .debug, logger: logger
         ).run { await self.tellWaiting() }
     }
 
