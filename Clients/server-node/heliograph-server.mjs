@@ -145,6 +145,21 @@ export class HeliographServer {
     /** Without `after` the latest; with it, which is empty for the first page, all by account. */
     listMembers(app, channel, { limit, after } = {}) { return this.#ask("GET", ["apps", app, "channels", channel, "members"], { limit, after }); }
     getMember(app, channel, account) { return this.#ask("GET", ["apps", app, "channels", channel, "members", account]); }
+    listChannelBans(app, channel, { limit, after } = {}) { return this.#ask("GET", ["apps", app, "channels", channel, "bans"], { limit, after }); }
+    /** For 0 seconds, the member is only removed. */
+    setChannelBan(app, channel, account, { seconds, reason, idempotencyKey }) {
+        return this.#write("PUT", ["apps", app, "channels", channel, "bans", account], idempotencyKey, { seconds, reason });
+    }
+    deleteChannelBan(app, channel, account, { idempotencyKey } = {}) {
+        return this.#write("DELETE", ["apps", app, "channels", channel, "bans", account], idempotencyKey);
+    }
+    listChannelMutes(app, channel, { limit, after } = {}) { return this.#ask("GET", ["apps", app, "channels", channel, "mutes"], { limit, after }); }
+    setChannelMute(app, channel, account, { seconds, reason, idempotencyKey }) {
+        return this.#write("PUT", ["apps", app, "channels", channel, "mutes", account], idempotencyKey, { seconds, reason });
+    }
+    deleteChannelMute(app, channel, account, { idempotencyKey } = {}) {
+        return this.#write("DELETE", ["apps", app, "channels", channel, "mutes", account], idempotencyKey);
+    }
     listChannelMessages(app, channel, { limit, after, order, from, until } = {}) {
         return this.#ask("GET", ["apps", app, "channels", channel, "messages"], { limit, after, order, from, until });
     }

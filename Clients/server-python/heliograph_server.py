@@ -225,6 +225,29 @@ class HeliographServer:
     def get_member(self, app: str, channel: str, account: str) -> dict:
         return self._ask("GET", "apps", app, "channels", channel, "members", account)
 
+    def list_channel_bans(self, app: str, channel: str, *, limit: int | None = None, after: str | None = None) -> dict:
+        return self._ask("GET", "apps", app, "channels", channel, "bans", query=_given(limit=limit, after=after))
+
+    def set_channel_ban(
+            self, app: str, channel: str, account: str, *, seconds: int, reason: str | None = None, idempotency_key: str | None = None) -> dict:
+        """For 0 seconds, the member is only removed."""
+        body = {"seconds": seconds} | _given(reason=reason)
+        return self._write("PUT", "apps", app, "channels", channel, "bans", account, body=body, key=idempotency_key)
+
+    def delete_channel_ban(self, app: str, channel: str, account: str, *, idempotency_key: str | None = None) -> dict:
+        return self._write("DELETE", "apps", app, "channels", channel, "bans", account, key=idempotency_key)
+
+    def list_channel_mutes(self, app: str, channel: str, *, limit: int | None = None, after: str | None = None) -> dict:
+        return self._ask("GET", "apps", app, "channels", channel, "mutes", query=_given(limit=limit, after=after))
+
+    def set_channel_mute(
+            self, app: str, channel: str, account: str, *, seconds: int, reason: str | None = None, idempotency_key: str | None = None) -> dict:
+        body = {"seconds": seconds} | _given(reason=reason)
+        return self._write("PUT", "apps", app, "channels", channel, "mutes", account, body=body, key=idempotency_key)
+
+    def delete_channel_mute(self, app: str, channel: str, account: str, *, idempotency_key: str | None = None) -> dict:
+        return self._write("DELETE", "apps", app, "channels", channel, "mutes", account, key=idempotency_key)
+
     def list_channel_messages(
             self, app: str, channel: str, *, limit: int | None = None, after: int | str | None = None, order: str | None = None,
             from_: int | None = None, until: int | None = None) -> dict:

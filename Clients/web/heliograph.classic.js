@@ -573,6 +573,8 @@ class Session {
         case "channel_user_join":
             return fire(channel, "onChannelUserJoined", event.account, event.uid);
         case "channel_user_leave":
+            // A client gets its own leave only when the app's server has removed it.
+            if (event.account === this.account) return this.#leaveChannel(Code.leaveKicked);
             return fire(channel, "onChannelUserLeaved", event.account, event.uid);
         case "channel_attr_update":
             return fire(channel, "onChannelAttrUpdated", event.name, event.value, event.type);

@@ -45,6 +45,8 @@ package enum Limits {
     /// The largest `num` of `channel_query_userlist_all`, and its default. The answer lists fewer members:
     /// channel-state bounds their number and bytes (`MemberQueries`).
     package static let userListAll = 1_000_000
+    /// Bans and mutes of one channel, those too that have ended but were not deleted yet.
+    package static let restrictionsPerChannel = 1000
     /// Channel messages of one session per second. Messages to users are counted separately, with the same bound.
     package static let messagesPerSecond = 60
     /// Messages in one channel per second, in the whole cluster, unless `_sendmsg_limit` overrides it.

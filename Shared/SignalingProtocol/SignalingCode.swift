@@ -48,7 +48,8 @@ public enum SignalingCode: Int, Sendable, CaseIterable, Error {
     case userNumberTimeout = 501
     /// The membership ended for a reason without a code of its own (LEAVECHANNEL_E_OTHER).
     case leaveOther = 600
-    /// The membership ended because the account has logged in elsewhere (LEAVECHANNEL_E_KICKED).
+    /// The membership ended because the account has logged in elsewhere, or the app's server has removed the user
+    /// (LEAVECHANNEL_E_KICKED).
     case leaveKicked = 601
     /// The user has left the channel (LEAVECHANNEL_E_BYUSER).
     case leaveByUser = 602

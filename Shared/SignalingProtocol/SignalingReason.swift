@@ -35,7 +35,7 @@ extension SignalingReason {
 extension SignalingReason {
     /// There is no app with that id.
     public static let unknownApp = Self(rawValue: "unknown_app")
-    /// The app's server has banned the user for a time.
+    /// The app's server has banned the user for a time, from the app or from the channel.
     public static let banned = Self(rawValue: "banned")
     /// The app requires a token and the login had none.
     public static let tokenErrorRequired = Self(rawValue: "TokenErrorRequired")
@@ -111,6 +111,8 @@ extension SignalingReason {
 extension SignalingReason {
     /// The session is not a member of the channel.
     public static let notMember = Self(rawValue: "not_member")
+    /// The app's server has muted the user in the channel for a time.
+    public static let muted = Self(rawValue: "muted")
     /// Clients are not allowed to do this in a special channel of the system.
     public static let specialChannel = Self(rawValue: "special_channel")
     /// The session has joined or left a channel since this request was made.
@@ -179,9 +181,11 @@ extension SignalingReason {
     package static let unknownKey = Self(rawValue: "unknown_key")
     /// Not all processes of the cluster have the level that the command needs: an upgrade is not finished.
     package static let clusterLevel = Self(rawValue: "cluster_level")
+    /// The user is not a member of the channel from which the app's server removes it.
+    package static let noSuchMember = Self(rawValue: "no_such_member")
     /// The user is not banned.
     package static let notBanned = Self(rawValue: "not_banned")
-    /// The app has as many bans and revocations as it may.
+    /// The app has as many bans and revocations as it may, or the channel as many bans and mutes.
     package static let tooManyBans = Self(rawValue: "too_many_bans")
     /// The attribute has another value than the app's server expected; nothing was changed.
     package static let valueDiffers = Self(rawValue: "value_differs")

@@ -8,6 +8,8 @@ struct ChannelMetrics: Sendable {
 
     let joins = Counter("heliograph_channel_joins_total", "Users who joined a channel.")
     let leaves = Counter("heliograph_channel_leaves_total", "Users who left a channel.")
+    let restrictions = Counter(
+        "heliograph_channel_restrictions_total", "Users whom their app has banned from a channel, or muted there.")
     let attributeChanges = Counter("heliograph_channel_attribute_changes_total", "Changes of channels' attributes.")
     let attributesRefused = Counter(
         "heliograph_channel_attributes_refused_total",

@@ -40,7 +40,8 @@ package struct ChannelStateService: ServiceDeclaration {
         let reassertion = MembershipReassertion(
             functions: functions, attributes: channels.cache, timers: resources.timers, counters: channels.counters,
             logger: logger)
-        var parts = ServiceParts<ChannelTimer>(commands: commands(channels, reassertion))
+        var parts = ServiceParts<ChannelTimer>(
+            commands: commands(channels, reassertion, AuditStore(pool: pool)))
         parts.timerFired =
             ChannelExpiry(
                 functions: functions, cache: channels.cache, changes: channels.changes, timers: resources.timers,
@@ -75,13 +76,16 @@ package struct ChannelStateService: ServiceDeclaration {
         }
     }
 
-    private func commands(_ channels: SharedParts, _ reassertion: MembershipReassertion) -> CommandRouter {
+    private func commands(
+        _ channels: SharedParts, _ reassertion: MembershipReassertion, _ audit: AuditStore
+    ) -> CommandRouter {
         let membership = MembershipHandler(
             functions: channels.functions, attributes: channels.cache, timers: channels.timers,
             counters: channels.counters, reassertion: reassertion, logger: channels.logger)
         let attributes = ChannelAttributeHandler(
             functions: channels.functions, cache: channels.cache, changes: channels.changes,
             store: channels.cache.store, timers: channels.timers, counters: channels.counters)
+        let moderation = ModerationHandler(membership: membership, audit: audit)
         let queries = MemberQueries(functions: channels.functions)
         var router = CommandRouter()
         router.onFollowed(JoinChannel.self, membership.join)
@@ -96,6 +100,9 @@ package struct ChannelStateService: ServiceDeclaration {
         router.on(CountMembers.self, queries.count)
         router.on(QueryMember.self, queries.contains)
         router.on(ListMembers.self, queries.list)
+        router.onFollowed(RestrictMember.self, moderation.restrict)
+        router.on(LiftRestriction.self, moderation.lift)
+        router.on(ListRestrictions.self, moderation.list)
         router.on(ReassertMembers.self, reassertion.reassert)
         router.on(ForgetMember.self, reassertion.forget)
         return router

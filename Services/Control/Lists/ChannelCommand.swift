@@ -7,7 +7,10 @@ internal import SignalingWire
 /// `heliographctl channel ...`.
 struct ChannelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "channel", abstract: "Lists and shows channels.", subcommands: [List.self, Show.self])
+        commandName: "channel", abstract: "Lists and shows channels, and moderates them.",
+        subcommands: [
+            List.self, Show.self, Remove.self, Unban.self, Bans.self, Mute.self, Unmute.self, Mutes.self,
+        ])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

@@ -11,6 +11,8 @@ package enum GatewayEvent: Equatable, Sendable {
     case kicked(SessionID, SignalingCode)
     /// The session was resumed on another gateway: close its connection without a `close` frame.
     case moved(SessionID)
+    /// The app has removed the session from a channel.
+    case removed(SessionID, ChannelRemoval)
     /// Something has happened in a media channel in which this gateway has participants.
     case media(MediaPublication)
 }
@@ -66,6 +68,8 @@ extension GatewayEvent {
             return .kicked(session, SignalingCode(rawValue: try fields.number(Int.self)) ?? .unknown)
         case "moved":
             return .moved(SessionID(try fields.next()))
+        case "removed":
+            return .removed(SessionID(try fields.next()), try ChannelRemoval(from: &fields))
         case "media": return .media(try MediaPublication(from: &fields))
         default:
             return nil
@@ -88,8 +92,31 @@ extension GatewayEvent {
                 }
         case .kicked(let session, let code): Array("kick \(session) \(code.rawValue)".utf8)
         case .moved(let session): Array("moved \(session)".utf8)
+        case .removed(let session, let removal):
+            Array("removed \(session) \(removal.moveNumber) \(removal.change) \(removal.channel)".utf8)
         case .media(let publication): Array("media \(publication.line)".utf8)
         }
+    }
+}
+
+/// A session's removal from a channel by the app.
+package struct ChannelRemoval: Equatable, Sendable {
+    package var channel: ChannelName
+    /// The number of the change of the channel's members: above the id of each join before it.
+    package var change: Int64
+    /// The number that the removal has among the session's joins and leaves.
+    package var moveNumber: Int64
+
+    package init(channel: ChannelName, change: Int64, moveNumber: Int64) {
+        self.channel = channel
+        self.change = change
+        self.moveNumber = moveNumber
+    }
+
+    fileprivate init(from fields: inout TextFields) throws(SignalingError) {
+        moveNumber = try fields.number(Int64.self)
+        change = try fields.number(Int64.self)
+        channel = try ChannelName(try fields.remainderText())
     }
 }
 

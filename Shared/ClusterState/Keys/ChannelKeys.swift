@@ -24,6 +24,8 @@ package struct ChannelKeys: Sendable {
     package var attributes: String { tag + ":attrs" }
     /// String: the version in PostgreSQL of the cached attributes. Absent when nothing is cached.
     package var attributesVersion: String { tag + ":attrver" }
+    /// Hash: whom the app keeps out of the channel, or mutes there. Outlives the channel; expires with the latest end.
+    package var restrictions: String { tag + ":bars" }
     /// String: when the channel ended (us); only until that is recorded for webhooks.
     package var end: String { tag + ":end" }
 

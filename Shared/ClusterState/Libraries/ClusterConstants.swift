@@ -39,12 +39,15 @@ extension [LuaConstant] {
     /// The errors of functions by the names that Lua has for them. A function continues them with a text for people.
     static let refusals: [(name: String, code: SignalingCode, reason: SignalingReason)] = [
         ("bad_line", .notLoggedIn, .badLine), ("banned", .loginRejected, .banned),
-        ("mailbox_full", .messageOther, .mailboxFull), ("not_member", .messageOther, .notMember),
+        ("kept_out", .joinOther, .banned), ("mailbox_full", .messageOther, .mailboxFull),
+        ("muted", .messageOther, .muted), ("not_member", .messageOther, .notMember),
         ("replaced", .logoutKicked, .replaced), ("revoked", .loginTokenExpired, .tokenErrorExpired),
-        ("session_over", .notLoggedIn, .sessionOver), ("special_channel", .wrongParameter, .specialChannel),
+        ("session_over", .notLoggedIn, .sessionOver), ("silenced", .messageOther, .banned),
+        ("special_channel", .wrongParameter, .specialChannel),
         ("superseded", .joinOther, .superseded), ("timeout", .failed, .timeout),
         ("too_many_attributes", .largeParameter, .tooManyAttributes),
-        ("too_many_changes", .failed, .rateLimited), ("too_many_messages", .messageOther, .rateLimited),
+        ("too_many_bars", .failed, .tooManyBans), ("too_many_changes", .failed, .rateLimited),
+        ("too_many_messages", .messageOther, .rateLimited),
         ("unavailable", .failed, .unavailable),
     ]
 
@@ -75,6 +78,7 @@ extension [LuaConstant] {
         channelLogs + [
             .integer("ATTRIBUTES", Limits.attributesPerOwner), .integer("LATEST", Limits.userListLatest),
             .integer("CHANNEL_TTL", Limits.channelTimeToLive),
+            .integer("BARS", Limits.restrictionsPerChannel),
             .integer("FLOOR_MS", ClusterBounds.attributeFloorLifetime.wholeMilliseconds),
             .set("BUILT_IN", BuiltInAttribute.Channel.allCases.filter { !$0.isReadOnly }.map(\.rawValue)),
         ]

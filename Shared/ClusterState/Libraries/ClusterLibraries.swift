@@ -16,8 +16,9 @@ extension RedisFunctionLibrary {
     package static let channels = RedisFunctionLibrary(
         name: "heliograph_channels", constants: .channels,
         parts: [
-            PackageResources.channels_lua, PackageResources.channel_counters_lua, PackageResources.channel_members_lua,
-            PackageResources.channel_attributes_lua, PackageResources.channel_life_lua,
+            PackageResources.channels_lua, PackageResources.channel_counters_lua, PackageResources.channel_bars_lua,
+            PackageResources.channel_members_lua, PackageResources.channel_attributes_lua,
+            PackageResources.channel_life_lua,
         ])
 
     /// Owned by the invitation service: calls and telephone lines.

@@ -1,3 +1,4 @@
+package import BusProtocol
 package import SignalingProtocol
 internal import SignalingWire
 
@@ -44,11 +45,19 @@ package enum AuditedAct: Equatable, Sendable {
     case disconnect
     /// A login token that is valid for so many seconds.
     case mint(seconds: Int64)
+    /// A removal from a channel, in which the user may not be until a time in Unix seconds (0 for none); or a mute.
+    case restrict(RestrictionKind, ChannelName, until: Int64, reason: String)
+    /// The end of such a restriction.
+    case liftRestriction(RestrictionKind, ChannelName)
 
     fileprivate var word: String {
         switch self {
         case .disconnect: "user.disconnect"
         case .mint: "token.mint"
+        case .restrict(.ban, _, _, _): "channel.remove"
+        case .restrict(.mute, _, _, _): "channel.mute"
+        case .liftRestriction(.ban, _): "channel.unban"
+        case .liftRestriction(.mute, _): "channel.unmute"
         }
     }
 
@@ -56,6 +65,12 @@ package enum AuditedAct: Equatable, Sendable {
         switch self {
         case .disconnect: .object([])
         case .mint(let seconds): .object([JSONMember("seconds", seconds)])
+        case .restrict(_, let channel, let until, let reason):
+            .object([
+                JSONMember("channel", channel.rawValue), JSONMember("until", until > 0 ? until : nil),
+                JSONMember("reason", reason),
+            ])
+        case .liftRestriction(_, let channel): .object([JSONMember("channel", channel.rawValue)])
         }
     }
 }

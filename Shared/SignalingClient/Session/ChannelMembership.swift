@@ -39,16 +39,21 @@ struct ChannelMembership {
         return (Self.canonical(there) == Self.canonical(channel) ? complete && mark != nil : true, nil)
     }
 
-    /// Takes an event from the gateway.
+    /// Takes an event from the gateway. A client gets its own leave only when the app's server has removed it.
+    /// - Parameter account: the client's own.
     /// - Returns: the event for the app; nil for a repeated event, one of another channel, and a type that this version
     ///   does not know.
-    mutating func take(_ id: Int64, _ line: String) -> SignalingEvent? {
+    mutating func take(_ id: Int64, _ line: String, of account: String) -> SignalingEvent? {
         guard id > lastEvent else { return nil }
         lastEvent = id
         guard let channel, let event = MessageText(line)?.channelEvent,
             let told = event.spelled(channel, if: Self.canonical(channel))
         else { return nil }
         mark = id
+        if case .memberLeft(let spelling, account, _) = told {
+            left()
+            return .channelLeft(channel: spelling, code: .leaveKicked)
+        }
         return told
     }
 

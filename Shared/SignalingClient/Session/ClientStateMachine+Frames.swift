@@ -18,7 +18,8 @@ extension ClientStateMachine {
             return pollMailbox()
         case .mailboxEntry(let version, let line):
             return mailArrived(version, line, now: now).map { $0 + acknowledge(now: now) } ?? []
-        case .channelEvent(let id, let line): return membership.take(id, line).map { [.event($0)] } ?? []
+        case .channelEvent(let id, let line):
+            return membership.take(id, line, of: configuration.account).map { [.event($0)] } ?? []
         }
     }
 

@@ -87,6 +87,8 @@ extension FuzzTarget {
         record(MediaNodeRecord.self),
         record(AppLimits.self), record(GetAPIKey.self), record(APIKey.self), record(ListRecords.self),
         record(RecordPage.self), record(BanUser.self), record(GetBan.self), record(LiftBan.self), record(UserBan.self),
+        record(RestrictMember.self), record(RestrictedMember.self), record(LiftRestriction.self),
+        record(ListRestrictions.self), record(RestrictionPage.self), record(ChannelRestriction.self),
         record(RevokeTokens.self), record(GetRevokedTokens.self), record(RevokedTokens.self),
         record(ChangeUserAttribute.self),
         record(ChangeChannelAttribute.self), record(ListChannelAttributes.self), record(AttributeExpectation.self),

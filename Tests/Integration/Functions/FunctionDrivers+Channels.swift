@@ -1,3 +1,4 @@
+import BusProtocol
 import RedisClient
 import SignalingProtocol
 import Testing
@@ -37,6 +38,7 @@ extension FunctionDrivers {
         let joined = try await joins(times)
         let left = try await leaves(times, after: joined)
         try await reassertions(times, after: left)
+        try await restrictions(times)
         try await times.expectShort("channel_members", tag, "+inf", 500)
         try await times.expectShort("channel_counters", tag)
         try await times.expectShort("channel_counter_tell", tag, "num")
@@ -78,6 +80,32 @@ extension FunctionDrivers {
         try await times.expectShort("a leave of one of the latest") { try await leave(long("newcomer", last)) }
         try await times.expectShort("a leave of another") { try await leave(long("member", number)) }
         return number
+    }
+
+    /// As many as a channel may have, of the longest names and reasons; then such as have ended, which are pruned.
+    private static func restrictions(_ times: FunctionTimes) async throws {
+        let reason = String(repeating: "r", count: ChannelRestriction.reasonBytes.upperBound)
+        func fill(until: Int) async throws {
+            var bars = RedisCommand("HSET", "{c}:bars")
+            for number in 1...Limits.restrictionsPerChannel {
+                bars.append(.string("ban " + long("barred", number)))
+                bars.append(.string("\(until) 1 \(reason)"))
+            }
+            try await times.all([bars])
+        }
+        try await fill(until: 4_102_444_800)
+        try await times.expectShort("channel_bars", tag, "ban", "", 1000)
+        try await times.expectShort("channel_unbar", tag, "ban", .string(long("barred", 1)))
+        try await fill(until: 5)
+        var number = 0
+        try await times.expectShort("channel_bar") {
+            number += 1
+            try await times.call(
+                "channel_bar", tag, .string("bar\(number)"), 0, "mute", .string(long("other", number)), 4_102_444_800,
+                .string(reason))
+        }
+        try await times.command("DEL", "{c}:bars")
+        try await times.command("HDEL", "{c}:state", "barred")
     }
 
     /// One page of a reassertion, and members whose sessions are gone.

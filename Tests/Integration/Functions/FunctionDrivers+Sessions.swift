@@ -129,8 +129,8 @@ extension FunctionDrivers {
         let prepare = {
             try await times.all([
                 RedisCommand(
-                    "HSET", "{u}:session", "sid", "s1", "channel", .string(long("channel")), "leaving",
-                    .string(leaving), "turn", 1),
+                    "HSET", "{u}:session", "sid", "s1", "gateway", gateway, "channel", .string(long("channel")),
+                    "leaving", .string(leaving), "turn", 1),
                 RedisCommand("HSET", "{u}:box", "sid", "s1", "gateway", gateway),
             ])
         }
@@ -141,6 +141,10 @@ extension FunctionDrivers {
         try await times.expectShort("session_forgot", tag, "s1", other)
         try await prepare()
         try await times.expectShort("session_exit", tag, "s1", other, 3)
+        try await prepare()
+        try await times.expectShort("session_removed", tag, "s1", .string(long("channel")), 9, 1)
+        try await prepare()
+        try await times.expectShort("session_stay", tag, "s1", .string(long("channel")), other, 1)
         try await prepare()
         try await times.expectShort("session_restored", tag, "s1", .string(long("channel")))
         try await times.expectShort("session_acts", tag, 0, "s1", gateway)

@@ -48,6 +48,41 @@ extension APIRequestTests {
         }
     }
 
+    @Test func restrictions() throws {
+        let channel = ChannelKey(app: try AppID("a"), name: try ChannelName("c d"))
+        let bob = APIAct.ChannelMember(channel: channel, account: try Account("bob"))
+        let path = "/v1/apps/a/channels/c%20d"
+        for (kind, word) in [(RestrictionKind.ban, "bans"), (.mute, "mutes")] {
+            let one = "\(path)/\(word)/bob"
+            #expect(
+                try act("PUT", one, #"{"seconds": 2592000, "reason": "spam"}"#)
+                    == .moderation(.restrict(bob, kind, seconds: 2_592_000, reason: "spam")))
+            #expect(
+                try act("DELETE", one)
+                    == .moderation(.lift(LiftRestriction(channel: channel, account: bob.account, kind: kind))))
+            #expect(
+                try act("GET", "\(path)/\(word)?limit=5&after=x")
+                    == .moderation(.list(ListRestrictions(channel: channel, kind: kind, after: "x", limit: 5))))
+            let long = String(repeating: "x", count: 513)
+            for (body, field) in [
+                ("{}", "seconds"), (#"{"seconds": -1}"#, "seconds"), (#"{"seconds": 2592001}"#, "seconds"),
+                (#"{"seconds": 1, "reason": "\#(long)"}"#, "reason"),
+                (#"{"seconds": 1, "reason": "\u0000"}"#, "reason"), (#"{"seconds": 1, "until": 5}"#, "until"),
+            ] {
+                let found = problem("PUT", one, body)
+                #expect(found?.code == .invalidArgument && found?.field == field && found?.bound != nil, "\(body)")
+            }
+            let special = "/v1/apps/a/channels/_agora_user_online/\(word)/b"
+            #expect(problem("PUT", special, #"{"seconds": 1}"#)?.field == "channel")
+            #expect(problem("GET", "\(path)/\(word)?limit=1001")?.field == "limit")
+        }
+        // Only a removal needs no time.
+        #expect(
+            try act("PUT", path + "/bans/bob", #"{"seconds": 0}"#)
+                == .moderation(.restrict(bob, .ban, seconds: 0, reason: "")))
+        #expect(problem("PUT", path + "/mutes/bob", #"{"seconds": 0}"#)?.field == "seconds")
+    }
+
     @Test func history() throws {
         let channel = ChannelKey(app: try AppID("a"), name: try ChannelName("c"))
         #expect(

@@ -177,6 +177,25 @@ struct CallAndMailTests {
         #expect(told == [.channelMessage(channel: "__agora_user_online", account: "bob", uid: 3, text: "x")])
     }
 
+    @Test func anOwnLeaveIsARemoval() {
+        func left(_ id: Int64, _ account: String) -> ServerMessage {
+            let content = #"{"channel":"room","account":"\#(account)","uid":3}"#
+            return .channelEvent(id: id, line: "msg-v2 \(account) - v1:E:0 channel_user_leave 5 \(content)")
+        }
+        var machine = Script.online()
+        _ = machine.call("channel_join", [JSONMember("name", "room")], now: 0)
+        _ = machine.received(.callAnswer(id: 1, Script.ok), attempt: 1, now: 0)
+        let account = Script.configuration.account
+        #expect(
+            machine.received(left(2, account + "2"), attempt: 1, now: 0).events
+                == [.memberLeft(channel: "room", account: account + "2", uid: 3)])
+        #expect(
+            machine.received(left(3, account), attempt: 1, now: 0).events
+                == [.channelLeft(channel: "room", code: .leaveKicked)])
+        #expect(machine.received(Script.said(4, "late"), attempt: 1, now: 0).events.isEmpty)
+        #expect(machine.membership.channel == nil)
+    }
+
     @Test func theLossOfTheSessionsChannelIsReported() {
         var machine = Script.online()
         _ = machine.call("channel_join", [JSONMember("name", "room")], now: 0)

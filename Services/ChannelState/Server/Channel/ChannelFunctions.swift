@@ -22,20 +22,25 @@ struct ChannelFunctions: Sendable {
         var leaving: [ChannelName]
         /// Whether the new channel's attributes are cached.
         var attributesAreCached: Bool
+        /// Whether users are kept out of the new channel, or muted there.
+        var hasRestrictions: Bool
     }
 
     func enter(
         _ command: JoinChannel, _ id: CommandID, deadline: RedisTime?
     ) async throws(SignalingError) -> EnterResult {
-        let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
+        let keys = ChannelKeys(ChannelKey(app: command.actor.user.app, name: command.channel))
         let replies = try await redis.answers(to: [
             .function(
                 "session_enter", tag: KeySpace.tag(command.actor.user), .string(id.rawValue), .deadline(deadline),
                 .string(command.actor.session.rawValue), .string(command.channel.rawValue), .int64(command.moveNumber)),
-            RedisCommand("EXISTS", key: ChannelKeys(channel).attributesVersion),
+            // A key that is named twice counts twice: one command tells of both.
+            RedisCommand(
+                "EXISTS", key: keys.attributesVersion, .string(keys.restrictions), .string(keys.restrictions)),
         ])
         let leaving = replies[0].texts.compactMap { try? ChannelName($0) }
-        return EnterResult(leaving: leaving, attributesAreCached: replies[1].int == 1)
+        let found = replies[1].int ?? 0
+        return EnterResult(leaving: leaving, attributesAreCached: found & 1 == 1, hasRestrictions: found & 2 == 2)
     }
 
     enum Presence {

@@ -34,9 +34,11 @@ extension ChannelFunctions {
     /// comes in between.
     private static let joinAttempts = 20
 
-    /// - Throws: `SignalingError` with reason `timeout` when the deadline has passed: nothing was done.
+    /// - Parameter hasRestrictions: whether the channel may have some, which its state need not say yet.
+    /// - Throws: `SignalingError` with reason `timeout` when the deadline has passed, and `banned` when the app keeps
+    ///   the user out: nothing was done.
     func join(
-        _ actor: Actor, _ channel: ChannelKey, _ id: CommandID, deadline: RedisTime?
+        _ actor: Actor, _ channel: ChannelKey, _ id: CommandID, deadline: RedisTime?, hasRestrictions: Bool = false
     ) async throws(SignalingError) -> Joined {
         let keys = ChannelKeys(channel)
         // Redis usually runs a pipeline without interruption. If another client's change comes in between, the same
@@ -47,7 +49,7 @@ extension ChannelFunctions {
                     .function(
                         "channel_join", tag: keys.tag, .string(id.rawValue), .deadline(deadline),
                         .string(actor.user.account.rawValue), .int(actor.uid), .string(actor.session.rawValue),
-                        channel.name.special == nil ? 0 : 1),
+                        channel.name.special == nil ? 0 : 1, hasRestrictions ? 1 : 0),
                     RedisCommand("HGETALL", key: keys.attributes), RedisCommand("GET", key: keys.attributesVersion),
                 ], thenAsking: [ServerAnnouncement.memberAudience(in: channel.app)])
             let replies = asked.answers

@@ -37,7 +37,7 @@ struct MembershipHandler: Sendable {
 
     /// - Parameter act: adds the announcements to be made, also when it throws: a join that is
     ///   refused may have left other channels.
-    private func announcing<Answer: Sendable>(
+    func announcing<Answer: Sendable>(
         _ act: (inout [RedisCommand]) async throws(SignalingError) -> Answer
     ) async throws(SignalingError) -> FollowedReply<Answer> {
         var announcements: [RedisCommand] = []
@@ -57,19 +57,14 @@ struct MembershipHandler: Sendable {
         let actor = command.actor
         let channel = ChannelKey(app: actor.user.app, name: command.channel)
         let entered = try await functions.enter(command, context.id, deadline: context.deadline)
+        try await refuse(command, entered)
         for left in entered.leaving {
             try await leave(
                 LeaveChannel(actor: actor, channel: left, reason: .leaveByUser),
                 context.step("leave-\(PercentEscape.escape(left.rawValue))"), announcements: &announcements)
         }
         if !entered.attributesAreCached { await loadAttributes(channel, actor, context) }
-        let joined: ChannelFunctions.Joined
-        do {
-            joined = try await functions.join(actor, channel, context.id, deadline: context.deadline)
-        } catch {
-            if error.reason == .timeout { try await undo(command) }
-            throw error
-        }
+        let joined = try await join(command, entered, channel, context)
         // One pipeline, in this order: if the connection breaks in the middle, the redelivered command completes it.
         var after = commands(after: joined, actor, channel)
         if joined.outcome == .joined, joined.hasAudience {
@@ -87,6 +82,24 @@ struct MembershipHandler: Sendable {
         let place = try ChannelFunctions.presence(replies.last, actor, command.channel)
         try await undoLateJoin(channel, actor, unless: place, context, &announcements)
         return joined.answer
+    }
+
+    /// Makes the session a member, or takes it out of the channel when that is refused.
+    private func join(
+        _ command: JoinChannel, _ entered: ChannelFunctions.EnterResult, _ channel: ChannelKey,
+        _ context: CommandContext
+    ) async throws(SignalingError) -> ChannelFunctions.Joined {
+        do {
+            return try await functions.join(
+                command.actor, channel, context.id, deadline: context.deadline,
+                hasRestrictions: entered.hasRestrictions)
+        } catch {
+            guard error.reason == .timeout || error.reason == .banned else { throw error }
+            try await undo(command)
+            // The restriction came after the first look, and the session has left another channel, as its gateway finds
+            // out by this reason.
+            throw error.reason == .banned ? SignalingError.unavailable("channel-state") : error
+        }
     }
 
     /// Ends a join whose session is over by now, or in another channel.
@@ -118,8 +131,8 @@ struct MembershipHandler: Sendable {
         }
     }
 
-    /// Called when the deadline passed between the steps of a join: takes the session out of the channel, unless it was
-    /// in it before.
+    /// Called when the deadline passed between the steps of a join, or the app kept the user out then: takes the
+    /// session out of the channel, unless it was in it before.
     private func undo(_ command: JoinChannel) async throws(SignalingError) {
         let channel = ChannelKey(app: command.actor.user.app, name: command.channel)
         guard try await !functions.holds(command.actor, channel) else { return }
@@ -143,14 +156,7 @@ struct MembershipHandler: Sendable {
         let left = try await functions.leave(actor, channel, context.id, deadline: context.deadline)
         var after = [ChannelFunctions.exit(actor, channel.name, moveNumber: leave.moveNumber)]
         if let left {
-            after += functions.mirror.entries(
-                Member(account: actor.user.account, uid: left.uid), in: channel, present: false, change: left.change,
-                cause: MirrorCause(.leave, reason: reason))
-            if left.count == 0, channel.name.special == nil {
-                let due = RedisTime(microseconds: left.change) + left.timeToLive
-                after.append(timers.setting(.expiry(channel), at: due))
-            }
-            after += counters.scheduling(left.countersDue, channel)
+            after += commands(after: left, leave, channel)
             announcements += announcement(
                 .leave(channel.name, reason), of: actor, in: channel, change: left.change, context.id)
         }
@@ -159,10 +165,39 @@ struct MembershipHandler: Sendable {
             // Perhaps between the two steps above.
             try await reassertion.forget(actor, in: channel, isTold: false)
         }
-        guard left != nil else { return nil }
-        ChannelMetrics.shared.leaves.increment()
-        log("left", actor, channel, reason, context)
+        if left != nil { noteLeft(leave, channel, context) }
         return left
+    }
+
+    /// Does what follows a member's removal from the channel, apart from its session's record.
+    func finish(
+        _ leave: LeaveChannel, _ left: ChannelFunctions.Left, _ context: CommandContext,
+        _ announcements: inout [RedisCommand]
+    ) async throws(SignalingError) {
+        let channel = ChannelKey(app: leave.actor.user.app, name: leave.channel)
+        announcements += announcement(
+            .leave(channel.name, leave.reason), of: leave.actor, in: channel, change: left.change, context.id)
+        _ = try await functions.redis.answers(to: commands(after: left, leave, channel))
+        noteLeft(leave, channel, context)
+    }
+
+    private func noteLeft(_ leave: LeaveChannel, _ channel: ChannelKey, _ context: CommandContext) {
+        ChannelMetrics.shared.leaves.increment()
+        log("left", leave.actor, channel, leave.reason, context)
+    }
+
+    /// The commands that follow a leave: for the mirror and the channel's timers.
+    private func commands(
+        after left: ChannelFunctions.Left, _ leave: LeaveChannel, _ channel: ChannelKey
+    ) -> [RedisCommand] {
+        var after = functions.mirror.entries(
+            Member(account: leave.actor.user.account, uid: left.uid), in: channel, present: false,
+            change: left.change, cause: MirrorCause(.leave, reason: leave.reason))
+        if left.count == 0, channel.name.special == nil {
+            let due = RedisTime(microseconds: left.change) + left.timeToLive
+            after.append(timers.setting(.expiry(channel), at: due))
+        }
+        return after + counters.scheduling(left.countersDue, channel)
     }
 
     /// The commands that follow a join: for the mirror and the channel's timers.

@@ -55,7 +55,7 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
             "A value is missing, unknown or out of range: `field` names it and `bound` says what is allowed."
         case .unauthenticated: "There is no valid key in the header `Authorization: Bearer KEY`."
         case .forbidden: "The key is valid, but lacks the scope or may not use this app."
-        case .notFound: "There is no such path, app, attribute, ban, call or waiting message."
+        case .notFound: "There is no such path, app, attribute, ban, member, call or waiting message."
         case .methodNotAllowed: "The path exists, but not with this method; the header `Allow` lists those that it has."
         case .conflict:
             "Something else holds at present: the call is in another state, or the app has no certificate, with which "
@@ -78,7 +78,7 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
         case .tooManyAttributes:
             "The owner has as many attributes, or as many bytes of them, as it may; or as many users of the app have "
                 + "some as may."
-        case .tooManyBans: "The app has as many bans and revocations as it may: `bound` says how many."
+        case .tooManyBans: "The app or the channel has as many bans as it may: `bound` says how many, and of what."
         case .tooManyCalls:
             "A user has as many calls as it may, or it or the app as many to telephones, at once or in this minute."
         case .memoryFull: "The memory of Redis is nearly used up; nothing was done. Try again later."

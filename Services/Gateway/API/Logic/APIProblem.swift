@@ -43,7 +43,7 @@ package struct APIProblem: Error, Equatable, Sendable {
             case .valueDiffers: .valueDiffers
             case .reinvite: .callPending
             case .wrongState: .conflict
-            case .unknownApp, .notBanned, .unknownCall, .callEnded: .notFound
+            case .unknownApp, .notBanned, .noSuchMember, .unknownCall, .callEnded: .notFound
             case .tooManyCalls, .tooManyNewCalls, .appCalls, .appNewCalls: .tooManyCalls
             case .busy: .unavailable
             case .valueTooLarge, .nulCharacter, .unknownBuiltIn, .invalidBuiltIn, .readOnly, .specialChannel,

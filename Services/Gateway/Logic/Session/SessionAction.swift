@@ -124,6 +124,9 @@ extension SessionAction {
         case advanceFeed(ChannelPosition)
         /// Send these events of the channel to the client.
         case show([ChannelEvent])
+        /// Send the client its own leave, by which it knows that the app has removed it from the channel. Indirect,
+        /// because events are large.
+        indirect case showRemoval(ChannelEvent)
         /// Number the events that are sent to the client above this id, the last that it has
         /// received on another connection.
         case continueIDs(after: Int64)

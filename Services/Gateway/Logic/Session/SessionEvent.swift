@@ -95,6 +95,8 @@ extension SessionEvent {
         case joined(CallTicket, Result<ChannelJoined, SignalingError>)
         /// The reply to ``SessionAction/Request/leave(_:_:_:number:)``; nil for success.
         case left(CallTicket, SignalingError?)
+        /// The app has removed the session from a channel.
+        case removed(ChannelRemoval)
         /// Events of the session's channel, in order, that the fan-out may not send by itself: after
         /// ``SessionAction/Channel/holdEvents``, or when some are not above the id of
         /// ``SessionAction/Channel/showAll(after:)``.

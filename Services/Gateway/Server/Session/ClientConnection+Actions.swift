@@ -54,6 +54,7 @@ extension ClientConnection {
         case .showAll(let id): channel?.fanout.showAll(after: id, to: self)
         case .advanceFeed(let position): channel?.feed.joined(at: position)
         case .show(let events): channel?.fanout.show(events, to: self)
+        case .showRemoval(let event): channel?.fanout.showOwn(event, to: self)
         case .continueIDs(let id): channel?.fanout.continueIDs(after: id, for: self)
         }
     }

@@ -146,7 +146,13 @@ final class ChannelFanout {
     ///
     /// A user's own joins and leaves are reported by the answers, never as events.
     func show(_ events: [ChannelEvent], to member: ClientConnection) {
-        let events = events.filter { !$0.isMove || $0.account != member.progress.account }
+        write(events.filter { !$0.isMove || $0.account != member.progress.account }, to: member)
+    }
+
+    /// Writes an event that the member has not caused to this member alone, though it is about the member.
+    func showOwn(_ event: ChannelEvent, to member: ClientConnection) { write([event], to: member) }
+
+    private func write(_ events: [ChannelEvent], to member: ClientConnection) {
         guard let first = events.first else { return }
         closeLane(of: member)
         let (frames, lastID) = encode(events, lowestID: max(first.id, member.progress.lastID + 1))

@@ -54,6 +54,8 @@ extension GatewayShard {
             supersede(session, .closeFrame(code))
         case .moved(let session):
             supersede(session, .silent)
+        case .removed(let session, let removal):
+            removed(session, by: removal)
         case .media(let publication): tell(publication)
         }
     }

@@ -327,6 +327,12 @@ actor GatewayShard {
         sessions[session]?.handle(.session(.superseded(ending)), on: self)
     }
 
+    /// Tells those who have a session, or are resuming it, that the app has removed it from a channel.
+    func removed(_ session: SessionID, by removal: ChannelRemoval) {
+        for connection in resuming[session] ?? [] { connection.handle(.channel(.removed(removal)), on: self) }
+        sessions[session]?.handle(.channel(.removed(removal)), on: self)
+    }
+
     /// Starts to connect to Redis.
     func start() {
         startRing()

@@ -21,14 +21,17 @@ local COUNTERS = {
 -- Reads everything that a membership change needs from the state, in one call. Returns {announced: whether joins and
 -- leaves are published, num, total: the counters' intervals in seconds}, and fields of the state.
 local function settings(tag)
-    local notification, num, total, ttl, id, seq, joins, emptied, listed = unpack(redis.call('HMGET', tag .. ':state',
-        '_userNotification', '_auto_update_num', '_auto_update_total_num', '_channel_ttl', 'id', 'seq', 'joins', 'emptied',
-        'listed'))
+    local notification, num, total, ttl, id, seq, joins, emptied, listed, barred = unpack(redis.call('HMGET',
+        tag .. ':state', '_userNotification', '_auto_update_num', '_auto_update_total_num', '_channel_ttl', 'id', 'seq',
+        'joins', 'emptied', 'listed', 'barred'))
     num = tonumber(num or '0')
     total = tonumber(total or '0')
     -- _total_member_num is announced only when both intervals are set.
     return {announced = notification ~= '0', num = num, total = num > 0 and total or 0},
-        {_channel_ttl = ttl, id = id, seq = seq, joins = joins, emptied = emptied, listed = tonumber(listed or '')}
+        {
+            _channel_ttl = ttl, id = id, seq = seq, joins = joins, emptied = emptied, listed = tonumber(listed or ''),
+            barred = barred,
+        }
 end
 
 -- Returns the earliest time (ms) for the counter's next announcement.

@@ -95,7 +95,7 @@ local function next_numbers(before, announced)
     return number(math.max(us, tonumber(before.id or '0') + 1)), number(announced and seq + 1 or seq), ms
 end
 
--- ARGV: command, deadline, account, uid, sid, 1 for a special channel.
+-- ARGV: command, deadline, account, uid, sid, 1 for a special channel, 1 when the channel has restrictions.
 -- Returns {outcome, sequence, members, change number, when to announce counter num, and total ('0' for never), text of
 -- the latest members, client id, '1' for the channel's first join, version of the cached attributes ('' for none), name, value, ... of the counters that
 -- are on}. The outcome is joined, replaced (the account was a member with another session) or present. Sequence and
@@ -109,6 +109,13 @@ local function channel_join(keys, args)
     -- Only what a redelivered command cannot determine again is kept, since the lists are long.
     local done = once(tag, args[1], args[2], function()
         local account, uid, sid = args[3], args[4], args[5]
+        -- The channel's state may have been lost, or have ended, since the restrictions were made.
+        if before.barred or args[7] == '1' then
+            if is_barred(tag, 'ban', account) then
+                return {err = REFUSED.kept_out .. 'the app has removed the user from the channel for a time'}
+            end
+            note_bars(tag)
+        end
         local info = redis.call('HGET', tag .. ':info', account)
         local outcome = 'joined'
         if info then
@@ -233,6 +240,7 @@ local function channel_reassert(keys, args)
     end
     redis.call('ZADD', tag .. ':members', unpack(scores))
     redis.call('HDEL', tag .. ':state', 'emptied')
+    note_bars(tag)
     -- The next join rebuilds it.
     redis.call('DEL', tag .. ':latest')
     local wanted = settings(tag)

@@ -1,7 +1,7 @@
 -- Members and attributes of channels. Called by ChannelFunctions.swift.
 --
--- ClusterLibraries.swift joins the library's files in this order: channels, channel_counters, channel_members,
--- channel_attributes, channel_life. This file holds what all of them use.
+-- ClusterLibraries.swift joins the library's files in this order: channels, channel_counters, channel_bars,
+-- channel_members, channel_attributes, channel_life. This file holds what all of them use.
 --
 -- The channel_* functions take one key, a channel's tag, and work on
 --   :members  zset: account -> number of its join; the latest members have the highest scores
@@ -10,9 +10,11 @@
 --             (see channel_members.lua); may be missing
 --   :state    hash: seq (last event), id (last client id or change, us), joins, emptied (ms, when the last member left),
 --             listed (number of members in :latest; '' when it is missing), unloaded (1: somebody joined while the
---             attributes could not be read), copies of the built-in attributes under their own names
---             (heliograph_messages reads _sendmsg_limit), and for each counter that is on: COUNTER_told (the value last
+--             attributes could not be read), barred (1: there may be restrictions, see channel_bars.lua), copies of the
+--             built-in attributes under their own names (heliograph_messages reads _sendmsg_limit), and for each counter that is on: COUNTER_told (the value last
 --             announced), COUNTER_at (ms, when), COUNTER_by ("account uid" of the member who last changed it)
+--   :bars     hash: 'ban ACCOUNT' or 'mute ACCOUNT' -> 'UNTIL CREATED REASON', times in Unix seconds; expires with the
+--             latest end, and outlives the channel (see channel_bars.lua)
 --   :log      stream with ids SEQ-0, field e: the event as published; capped as in heliograph_messages
 --   :attrs    hash: cached attributes; complete only while :attrver exists
 --   :attrver  string: PostgreSQL's version of the cached attributes

@@ -1,7 +1,7 @@
 -- Messages to users and channels. The Swift contract is MessageStore.swift.
 --
 -- message_to_channel takes a channel's tag and works on keys of heliograph_channels
---   :members, :info, :state (seq, id, _sendmsg_limit), :log
+--   :members, :info, :state (seq, id, barred, _sendmsg_limit), :log, :bars
 -- and on
 --   :rate     string: number of messages in the current second
 
@@ -154,6 +154,20 @@ local function speaker_error(tag, account, sid)
     return REFUSED.not_member .. 'the sender is not in the channel'
 end
 
+-- Returns the error when the app keeps a user from sending to a channel that has restrictions, else nil.
+local function bar_error(tag, account, now)
+    local banned, muted = unpack(redis.call('HMGET', tag .. ':bars', 'ban ' .. account, 'mute ' .. account))
+    local function holds(bar)
+        return bar and tonumber(string.match(bar, '^%d+')) * 1000 > now
+    end
+    if holds(banned) then
+        return REFUSED.silenced .. 'the app has removed the user from the channel for a time'
+    elseif holds(muted) then
+        return REFUSED.muted .. 'the app has muted the user in the channel for a time'
+    end
+    return nil
+end
+
 -- Returns whether a tag is that of a special channel, in which only the system speaks; see SpecialChannel in Identifiers.swift.
 local function is_special(tag)
     if string.sub(tag, -19) ~= '_agora_user_online}' and string.sub(tag, -21) ~= '_agora_channel_event}' then
@@ -187,7 +201,12 @@ local function announcement_to_channel(keys, args)
         if refusal then
             return {err = refusal}
         end
-        local own, seq, id = unpack(redis.call('HMGET', tag .. ':state', '_sendmsg_limit', 'seq', 'id'))
+        local own, seq, id, barred = unpack(redis.call('HMGET', tag .. ':state', '_sendmsg_limit', 'seq', 'id', 'barred'))
+        -- An app's server, which has no session, may send in anybody's name.
+        refusal = barred and args[4] ~= '' and bar_error(tag, args[2], ms)
+        if refusal then
+            return {err = refusal}
+        end
         local limit, sent = tonumber(args[7]), nil
         if limit < UNLIMITED then
             limit = own and tonumber(own) or limit

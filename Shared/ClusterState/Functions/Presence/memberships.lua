@@ -4,7 +4,7 @@
 -- Each function takes one key, a user's tag, and works on
 --   :session  hash of heliograph_presence: sid, channel, leaving (channels that the session still has to leave, one per
 --             line), turn (number of the session's last join or leave), restored (the channel in which a reassertion has
---             restored the member last)
+--             restored the member last), removed ('TURN CHANGE CHANNEL' of the last removal, see session_removed), gateway
 --   :done:ID  string, expires after DONE_MS: the packed result of command ID
 
 -- Returns the turn to record after a join or leave. One without a turn (0) keeps the recorded turn.
@@ -71,6 +71,50 @@ local function session_exit(keys, args)
     return restored == args[2] and 2 or 1
 end
 
+-- ARGV: sid, channel, number of the channel's change, turn. Reports, as session_exit does, that the app has removed the session
+-- from the channel, and tells its gateway. This counts as a leave: a gateway that has missed it does not put the session back,
+-- and is told again by session_reassert.
+-- Returns as session_exit does, or {turn now, 1 when the session is in the channel} when it has joined or left a channel since
+-- that turn.
+local function session_removed(keys, args)
+    local tag = keys[1]
+    local sid, channel, leaving, turn, restored, gateway = unpack(
+        redis.call('HMGET', tag .. ':session', 'sid', 'channel', 'leaving', 'turn', 'restored', 'gateway'))
+    if sid ~= args[1] then
+        return 0
+    end
+    if channel == args[2] then
+        if (turn or '0') ~= args[4] then
+            return {turn or '0', 1}
+        end
+        local after = number(tonumber(args[4]) + 1)
+        local removal = after .. ' ' .. args[3] .. ' ' .. channel
+        redis.call('HDEL', tag .. ':session', 'channel')
+        redis.call('HSET', tag .. ':session', 'turn', after, 'removed', removal)
+        redis.call(PUBLISH, gateway_topic(tag, gateway), 'removed ' .. sid .. ' ' .. removal)
+    end
+    keep_leaving(tag, list_without(leaving, args[2]))
+    return restored == args[2] and 2 or 1
+end
+
+-- ARGV: sid, refused channel, channel ('' for none), turn. Takes back what session_enter has recorded for a join that was
+-- refused: the session is in the other channel still.
+local function session_stay(keys, args)
+    local tag = keys[1]
+    local sid, channel, leaving, turn = unpack(
+        redis.call('HMGET', tag .. ':session', 'sid', 'channel', 'leaving', 'turn'))
+    if sid ~= args[1] or channel ~= args[2] or (turn or '0') ~= args[4] then
+        return redis.status_reply('OK')
+    end
+    if args[3] == '' then
+        redis.call('HDEL', tag .. ':session', 'channel')
+    else
+        redis.call('HSET', tag .. ':session', 'channel', args[3])
+        keep_leaving(tag, list_without(leaving, args[3]))
+    end
+    return redis.status_reply('OK')
+end
+
 -- ARGV: sid, channel. Reports that a reassertion has restored the session as a member of the channel.
 -- Returns 1, or 0 when the session is not in the channel any more: the caller removes the member again.
 local function session_restored(keys, args)
@@ -114,6 +158,8 @@ end
 register_vital('session_enter', session_enter)
 register_vital('session_entered', session_entered)
 register_vital('session_exit', session_exit)
+register_vital('session_removed', session_removed)
+register_vital('session_stay', session_stay)
 register_vital('session_restored', session_restored)
 register_vital('session_forgot', session_forgot)
 register_vital('session_acts', session_acts)

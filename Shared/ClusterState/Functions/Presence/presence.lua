@@ -5,7 +5,7 @@
 --             timeout(s) channel leaving(channels that the session still has to leave, one per line)
 --             openver(the mailbox's version when the session was opened) deadline(of the command that attached it, ms)
 --             expires(of the token, s) claim(us, when its gateway took it over; rises with each takeover)
---             turn(number of the last join or leave) restored(see memberships.lua)
+--             turn(number of the last join or leave) restored, removed(see memberships.lua)
 --   :ending   hash: sid -> packed record of a session that has ended and whose end still has to be processed
 --   :ended:SID  string, expires after ENDED_MS: why the session ended, and its secret: "REASON SECRET"
 --   :box      hash: ver, uid (the account's number), pver (number of the last presence change, for the mirror), sid (''
@@ -423,6 +423,10 @@ local function session_reassert(keys, args)
         word, change = 'kept', change_presence(tag, sid, gateway, now, us)
     end
     local turn = tonumber(args[10])
+    if session.removed and turn >= 0 and turn < tonumber(string.match(session.removed, '^%d+')) then
+        -- The gateway has missed that the session was removed from a channel.
+        redis.call(PUBLISH, gateway_topic(tag, gateway), 'removed ' .. sid .. ' ' .. session.removed)
+    end
     local wrong = turn >= 0 and correct_place(tag, session, turn, args[11])
     return {word, change, session.since, ver or '0', wrong or ''}
 end

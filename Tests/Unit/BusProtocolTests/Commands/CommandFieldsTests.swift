@@ -66,6 +66,11 @@ import Testing
         try comesBack(BanUser(user: its.user, until: .max, reason: its.attribute.value))
         try comesBack(GetBan(user: its.user))
         try comesBack(LiftBan(user: its.user))
+        let (channel, account) = (ChannelKey(app: its.app, name: its.channel), its.user.account)
+        try comesBack(
+            RestrictMember(channel: channel, account: account, kind: .mute, until: .max, reason: its.attribute.value))
+        try comesBack(LiftRestriction(channel: channel, account: account, kind: .ban))
+        try comesBack(ListRestrictions(channel: channel, kind: .ban, after: "a", limit: 7))
         try comesBack(RevokeTokens(user: its.user, until: .max))
         try comesBack(GetRevokedTokens(user: its.user))
         try comesBack(GetRevokedTokens(user: its.user, mintedSeconds: 60))

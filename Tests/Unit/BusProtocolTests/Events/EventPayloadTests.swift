@@ -69,6 +69,10 @@ import Testing
                 "mail s1 41 42 99 27 msg-v2 a b c instant 1  hi  s2 0 7 8 3 é\n"
             ),
             (.kicked(SessionID("s1"), .logoutKicked), "kick s1 103"), (.moved(SessionID("s1")), "moved s1"),
+            (
+                .removed(SessionID("s1"), ChannelRemoval(channel: try ChannelName("a room"), change: 9, moveNumber: 2)),
+                "removed s1 2 9 a room"
+            ),
         ]
         for (event, payload) in expected {
             #expect(text(event.payload) == payload)

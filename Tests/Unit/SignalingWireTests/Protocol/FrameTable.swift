@@ -159,7 +159,9 @@ enum FrameTable {
             title: "`channel_user_join`", summary: "A user has joined; sent to all other members.", fields: eventFields,
             examples: ["channel-join"]),
         ServerFrameDeclaration(
-            title: "`channel_user_leave`", summary: "A user has left; sent to the remaining members.",
+            title: "`channel_user_leave`",
+            summary: "A user has left; sent to the remaining members. A client gets its own leave only when the app's "
+                + "server has removed it: it is in no channel then, and has left with 601.",
             fields: eventFields,
             examples: ["channel-leave"]),
         ServerFrameDeclaration(

@@ -40,6 +40,9 @@ extension FunctionTable {
                 actRate,
                 Refusal(.joinOther, "special_channel", "the app has closed the special channels to its clients"),
                 Refusal(.joinOther, "superseded", "the session has joined another channel meanwhile"),
+                Refusal(
+                    .joinOther, "banned",
+                    "the app's server has removed the user from the channel for a time; the user stays where it is"),
             ] + hookRefusals(.joinOther, "join"),
             calls: ["channel-join"], answers: ["reply-joined", "reply-joined-alone"]),
         FunctionDeclaration(

@@ -67,6 +67,9 @@ extension FunctionTable {
                 Refusal(.messageOther, "not_member", "the sender is not in the channel"),
                 Refusal(.wrongParameter, "special_channel", "only the system sends messages in the special channels"),
                 memoryFull,
+                Refusal(.messageOther, "muted", "the app's server has muted the user in the channel for a time"),
+                Refusal(
+                    .messageOther, "banned", "the app's server has removed the user from the channel for a time"),
             ] + hookRefusals(.messageOther, "message"),
             calls: ["channel-sendmsg", "channel-sendmsg-force"]),
     ]

@@ -49,6 +49,12 @@ package struct ChannelPlace: Equatable, Sendable {
         state = stateBefore
     }
 
+    /// Records that the app has removed the session from the channel.
+    package mutating func removed(by removal: ChannelRemoval) {
+        moveNumber = max(moveNumber, removal.moveNumber)
+        if channel == removal.channel { channel = nil }
+    }
+
     /// Records that the join or leave has failed: it was refused, or its outcome is unknown.
     package mutating func failed(_ error: SignalingError) {
         state = error.code == .failed || error.reason == .timeout ? .unknown : stateBefore

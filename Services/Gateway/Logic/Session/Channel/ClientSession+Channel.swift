@@ -6,6 +6,7 @@ internal import SignalingWire
 extension ClientSession {
     mutating func handle(_ event: SessionEvent.Channel, _ actions: inout SessionActions) {
         guard let active = login.active else {
+            if case .removed(let removal) = event { channel.removal = removal }
             // The session has ended, and with it its need for a channel.
             if case .subscribed(let key, _, _, _) = event { actions.append(.channel(.unsubscribe(key))) }
             return
@@ -18,7 +19,10 @@ extension ClientSession {
                 notSubscribed(to: key, &actions)
             }
         case .joined(let ticket, let result): joined(ticket, result, active, &actions)
-        case .left(let ticket, let error): left(ticket, error, &actions)
+        case .left(let ticket, let error):
+            left(ticket, error, &actions)
+            settleRemoval(active, &actions)
+        case .removed(let removal): removed(by: removal, active, &actions)
         case .published(let events): published(events, &actions)
         case .logRead(let number, let page, let last): logRead(number, page, last: last, active, &actions)
         case .joinUndone(let settlement, let isUndone): joinUndone(settlement, isUndone, active, &actions)
@@ -50,7 +54,9 @@ extension ClientSession {
         switch channel.change {
         case .resuming(let after):
             channel.change = .none
+            channel.joinID = 0
             rejoin(key, after: after, last: last, active, &actions)
+            settleRemoval(active, &actions)
         case .subscribing(let join) where join.name == key.name:
             let previous = channel.joined?.key
             leaveLocally(&actions)
@@ -82,6 +88,7 @@ extension ClientSession {
         switch (joining, result) {
         case (.joining(let name, _, _), .success(let joined)), (.joiningAgain(let name), .success(let joined)):
             channel.place.joined(name)
+            channel.joinID = joined.id
             write(
                 ticket,
                 .success(.joined(id: joined.id, members: joined.members, attributes: joined.attributes)), &actions)
@@ -100,6 +107,7 @@ extension ClientSession {
         case (.none, _), (.resuming, _), (.subscribing, _), (.leaving, _):
             answerExcluded(ticket, "a join was answered that is not in progress", &actions)
         }
+        settleRemoval(active, &actions)
     }
 
     // MARK: - Leaving

@@ -36,6 +36,10 @@ struct SessionChannel {
     /// The channel whose events this connection receives.
     var joined: LocalMembership?
     @HeapStored var settlement: JoinSettlement?
+    /// A removal by the app that was told while a change was in progress.
+    @HeapStored var removal: ChannelRemoval?
+    /// The id of the last join that has succeeded on this connection; 0 when there was none.
+    var joinID: Int64 = 0
     private var lastNumber = 0
 
     /// Creates the channel of a new session, or of one that is being resumed.

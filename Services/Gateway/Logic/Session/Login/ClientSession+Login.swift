@@ -95,7 +95,9 @@ extension ClientSession {
         _ active: ActiveSession, at place: ChannelPlace, after: Int64?, _ actions: inout SessionActions
     ) {
         actions.append(.count(.resume))
+        let removal = channel.removal
         channel = SessionChannel(place, .resuming(after: after))
+        channel.removal = removal
         actions.append(.raiseOutputBound)
         // Bound first, because an older connection of the session at this gateway then hands over its rates.
         actions.append(.session(.bind(active.id)))
