@@ -1,12 +1,12 @@
 # The text after ## describes a target; `make` without a target lists all of them.
 .DEFAULT_GOAL := help
-.PHONY: help deps bench-deps bench bench-check bench-psql bench-media build release check docs site test test-sentinel test-cluster test-media test-media-long bench-sip faults hosts soak \
+.PHONY: help deps bench-deps bench bench-check bench-psql bench-media build release check docs site test test-sentinel test-cluster test-media test-media-long test-webhooks-long bench-sip faults hosts soak \
 	fuzz sanitize-thread sanitize-address demo demo-media stack-up stack-down clean upgrade cluster-report test-containers
 
 GATEWAYS ?= 2
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install what is missing: Debian packages, and the tests' Python packages in .venv
 	@Scripts/install-dependencies
@@ -40,6 +40,9 @@ test-media: deps release ## engines and pages that hear each other through a med
 
 test-media-long: deps release ## talk for ten minutes while others come and go, 10,000 joins, how fast pages join (half an hour; a quiet machine)
 	@HELIOGRAPH_TALK_SECONDS=$${HELIOGRAPH_TALK_SECONDS:-600} .venv/bin/pytest Tests/Media -q -s
+
+test-webhooks-long: deps release ## a receiver of webhooks fails for ten minutes, and has everything in order afterwards (a quarter of an hour)
+	@HELIOGRAPH_WEBHOOK_OUTAGE_SECONDS=$${HELIOGRAPH_WEBHOOK_OUTAGE_SECONDS:-600} .venv/bin/pytest Tests/EndToEnd/Webhooks/test_long_outage.py -q -s
 
 test-containers: deps ## build the image and run the stack of docker-compose.yml in containers, with Docker or, as root, Podman (half an hour)
 	@Scripts/test-containers

@@ -1,4 +1,4 @@
-"""Fixtures: Tests/Support's clusters, and Tests/Browser's browser."""
+"""Fixtures: Tests/Support's clusters, Tests/Browser's browser; and what Tests/SIP has of telephones."""
 
 import sys
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "Browser"), str(HERE.parent / "Support")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "Browser"), str(HERE.parent / "Support"), str(HERE.parent / "SIP" / "Support")]
 
 from chromium import Browser  # noqa: E402
 from fixtures import make_stack, people, pytest_pyfunc_call, stack  # noqa: E402, F401

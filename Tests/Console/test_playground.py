@@ -1,14 +1,14 @@
 """The playground: two users on one page, the wire, the code of each step."""
 
 import re
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agorasigsdk.call import Call
 from agorasigsdk.channel import Channel
 from agorasigsdk.login_session import LoginSession
 from chromium import Browser
-from screens import DESK, PHONE, Screen, opened
+from columns import Columns, playground
+from screens import DESK, PHONE
 from stack_control import Stack, unique
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,48 +19,6 @@ EXAMPLES = """(async () => {
         name: "topic", value: "tea", extra: "{}", digits: "1"};
     return Object.entries(EXAMPLES).map(([name, make]) => ({ name, ...make(values) }));
 })()"""
-# The forms and buttons of a user's column.
-COLUMN = "document.querySelectorAll('.person')[{}]"
-
-
-class Columns:
-    """The users of the page, operated as a person does: by the names of fields and buttons."""
-
-    def __init__(self, screen: Screen):
-        self.screen = screen
-        self.page = screen.page
-
-    async def fill(self, column: int, name: str, value: str) -> None:
-        """Sets the field with this label."""
-        await self.page.evaluate(
-            f"{{ const field = [...{COLUMN.format(column)}.querySelectorAll('input, select')].find((each) => "
-            f"[each.ariaLabel, each.labels[0]?.firstChild.textContent].includes({name!r})); "
-            f"field.value = {value!r}; field.dispatchEvent(new Event('change', {{ bubbles: true }})); }}")
-
-    async def press(self, column: int, text: str) -> None:
-        """Presses the button with this text, once it can be pressed."""
-        button = f"[...{COLUMN.format(column)}.querySelectorAll('button')].find((each) => each.textContent === {text!r} && !each.hidden)"
-        await self.page.eventually(f"{button}?.disabled === false", f"{text} can be pressed in column {column}")
-        await self.page.evaluate(f"{button}.click()")
-
-    async def sees(self, column: int, text: str) -> None:
-        await self.page.eventually(f"{COLUMN.format(column)}.innerText.includes({text!r})", f"column {column} shows {text!r}")
-
-    async def login(self, column: int, account: str, room: str) -> None:
-        await self.fill(column, "Account", account)
-        await self.fill(column, "Channel", room)
-        await self.press(column, "Log in")
-        await self.sees(column, "online")
-        await self.press(column, "Join")
-        await self.sees(column, f"joined {room}")
-
-
-@asynccontextmanager
-async def playground(stack: Stack, browser: Browser, app: str | None = None, **how):
-    """The playground with two users' columns."""
-    url = f"{stack.endpoints['api'][0]}/playground/?app={app or stack.open_app.id}"
-    async with opened(browser, url, **how) as screen:
-        yield Columns(screen)
 
 
 async def code(columns: Columns, language: str) -> str:

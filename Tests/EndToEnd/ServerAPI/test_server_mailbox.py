@@ -67,10 +67,11 @@ def test_a_large_mailbox(stack: Stack, api: ServerAPI):
     assert found == 450 and pages >= 2
     path = ("apps", stack.open_app.id, "users", account, "mailbox")
     # It is charged for the calls of Redis that it takes, also when it can be repeated.
-    slow = ServerAPI(stack, create_key(stack, app=stack.open_app.id, rate=100)["key"])
+    slow = ServerAPI(stack, create_key(stack, app=stack.open_app.id, rate=20)["key"])
     emptied = slow.delete(*path, headers={"Idempotency-Key": unique("empty")})
     assert emptied.body == {"account": account, "removed": 450}
-    assert int(emptied.headers["RateLimit-Remaining"]) <= 90
+    # Alone it would be one of 20; on a busy machine, some come back before the answer.
+    assert int(emptied.headers["RateLimit-Remaining"]) <= 15
     assert mailbox(api, stack, account) == {"count": 0, "messages": [], "next": None}
 
 

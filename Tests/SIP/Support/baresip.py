@@ -14,17 +14,19 @@ ANSWER_SECONDS = 10
 class Baresip(Peer):
     """A softphone without sound devices.
 
-    `account` are the parameters after the address, such as `;mediaenc=srtp`; `settings` more lines of its config file.
+    `user` is the number or name that it has; `account` are the parameters after the address, such as `;mediaenc=srtp`; `settings` more lines
+    of its config file.
     """
 
     def __init__(
-        self, peers: Peers, *, transport: str = "udp", account: str = "", settings: str = "", modules: tuple[str, ...] = (),
+        self, peers: Peers, *, user: str = "phone", transport: str = "udp", account: str = "", settings: str = "",
+        modules: tuple[str, ...] = (),
     ):
         directory = peers.room("baresip")
         sip, self.control_port = free_port(), free_port()
         # Its TLS listener is one above its plain one.
         self.sip_port = sip + 1 if transport == "tls" else sip
-        self.uri = f"sip:phone@{LOOPBACK}:{self.sip_port}"
+        self.uri = f"sip:{user}@{LOOPBACK}:{self.sip_port}"
         (directory / "accounts").write_text(f"<{self.uri};transport={transport}>;regint=0{account}\n")
         (directory / "contacts").write_text("")
         # An account's settings are read when its module is loaded, so modules that they name must be loaded before.
