@@ -138,6 +138,13 @@ export class HeliographServer {
     }
     deleteBan(app, account, { idempotencyKey } = {}) { return this.#write("DELETE", ["apps", app, "users", account, "ban"], idempotencyKey); }
 
+    listAddressBans({ limit, after } = {}) { return this.#ask("GET", ["address-bans"], { limit, after }); }
+    /** Either `seconds` or `until` (Unix seconds). */
+    setAddressBan(network, { seconds, until, reason, idempotencyKey }) {
+        return this.#write("PUT", ["address-bans", network], idempotencyKey, { seconds, until, reason });
+    }
+    deleteAddressBan(network, { idempotencyKey } = {}) { return this.#write("DELETE", ["address-bans", network], idempotencyKey); }
+
     // Channels.
 
     listChannels(app, { prefix, limit, after } = {}) { return this.#ask("GET", ["apps", app, "channels"], { prefix, limit, after }); }

@@ -210,6 +210,19 @@ class HeliographServer:
     def delete_ban(self, app: str, account: str, *, idempotency_key: str | None = None) -> dict:
         return self._write("DELETE", "apps", app, "users", account, "ban", key=idempotency_key)
 
+    def list_address_bans(self, *, limit: int | None = None, after: str | None = None) -> dict:
+        return self._ask("GET", "address-bans", query=_given(limit=limit, after=after))
+
+    def set_address_ban(
+            self, network: str, *, seconds: int | None = None, until: int | None = None, reason: str | None = None,
+            idempotency_key: str | None = None) -> dict:
+        """Either `seconds` or `until` (Unix seconds)."""
+        body = _given(seconds=seconds, until=until, reason=reason)
+        return self._write("PUT", "address-bans", network, body=body, key=idempotency_key)
+
+    def delete_address_ban(self, network: str, *, idempotency_key: str | None = None) -> dict:
+        return self._write("DELETE", "address-bans", network, key=idempotency_key)
+
     # Channels.
 
     def list_channels(self, app: str, *, prefix: str | None = None, limit: int | None = None, after: str | None = None) -> dict:

@@ -15,7 +15,8 @@ struct Heliographctl: AsyncParsableCommand {
             """,
         subcommands: [
             MigrateCommand.self, AppCommand.self, TokenCommand.self, TrunkCommand.self, NumberCommand.self,
-            UserCommand.self, ChannelCommand.self, CallCommand.self, SendCommand.self, TailCommand.self,
+            UserCommand.self, AddressCommand.self, ChannelCommand.self, CallCommand.self, SendCommand.self,
+            TailCommand.self,
             TopCommand.self, BenchCommand.self, KeyCommand.self, WebhookCommand.self, HookCommand.self,
             HistoryCommand.self, RetentionCommand.self, AuditCommand.self, WaitingCommand.self,
             BackupCommand.self, RestoreCommand.self, VersionsCommand.self, ClusterCommand.self, DoctorCommand.self,

@@ -5,7 +5,6 @@ internal import ClusterState
 internal import MessageStore
 internal import PostgresStore
 internal import RedisClient
-internal import ServiceKit
 internal import SignalingProtocol
 internal import SignalingWire
 
@@ -20,39 +19,16 @@ extension UserCommand {
 
         @OptionGroup var user: UserOptions
 
-        @Option(help: "For so many seconds: 1 to 315360000, ten years.")
-        var seconds: Int?
-
-        @Option(help: "Until this time, in Unix seconds; at most ten years from now.")
-        var until: Int64?
-
-        @Option(help: "Why: up to 512 bytes. The user is not told.")
-        var reason = ""
+        @OptionGroup var ban: BanOptions
 
         @OptionGroup var output: OutputOptions
-
-        func validate() throws {
-            guard (seconds != nil) != (until != nil) else { throw ValidationError("give either --seconds or --until") }
-            let now = WallClock.seconds
-            let left = seconds.map(Int64.init) ?? (until ?? 0).subtractingReportingOverflow(now).partialValue
-            guard (Int64(UserBan.seconds.lowerBound)...Int64(UserBan.seconds.upperBound)).contains(left) else {
-                throw ValidationError(
-                    seconds == nil
-                        ? "--until must be in the future, by at most \(UserBan.seconds.upperBound) seconds"
-                        : "--seconds must be 1...\(UserBan.seconds.upperBound)")
-            }
-            guard UserBan.reasonBytes.contains(reason.utf8.count), !reason.utf8.contains(0) else {
-                throw ValidationError("--reason may have up to \(UserBan.reasonBytes.upperBound) bytes")
-            }
-        }
 
         func run() async throws {
             try await Failure.reported {
                 try await Database.with { pool in
-                    let end = until ?? WallClock.seconds + Int64(seconds ?? 0)
-                    guard let entry = try await BanStore(pool: pool).set(user.key, until: end, reason: reason) else {
-                        throw AppCommand.unknown(user.app)
-                    }
+                    let end = ban.end
+                    guard let entry = try await BanStore(pool: pool).set(user.key, until: end, reason: ban.reason)
+                    else { throw AppCommand.unknown(user.app) }
                     try await UserCommand.tell(
                         user.key, until: end, tokens: entry.tokensUntil, version: entry.version)
                     output.show(BanOutput(entry))

@@ -95,6 +95,10 @@ QUERIES = {
         "why": "SELECT kind, error, count(*) FROM webhook_dead_letters WHERE app = 'app0' GROUP BY 1, 2 ORDER BY 3 DESC",
     },
     # Migration 0026 brings it.
+    "banned_networks": {
+        "all": "SELECT * FROM banned_networks ORDER BY network",
+        "an address": "SELECT * FROM banned_networks WHERE network >>= '203.0.113.7'",
+    },
     "bans": {
         "an app": "SELECT * FROM bans WHERE app = 'APP' ORDER BY account LIMIT 100",
         "a user": "SELECT * FROM bans WHERE app = 'APP' AND account = 'user2'",

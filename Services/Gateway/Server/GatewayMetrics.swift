@@ -27,6 +27,11 @@ struct GatewayMetrics: Sendable {
     let addressRefused = Counter(
         "heliograph_gateway_address_refusals_total",
         "Connections refused because their address had too many, or opened them too fast.")
+    let addressBans = Gauge(
+        "heliograph_gateway_address_bans", "Networks whose clients are refused, because they are banned.")
+    let bannedRefused = Counter(
+        "heliograph_gateway_banned_addresses_total",
+        "Connections refused or closed because their address is banned.")
     let socketsRefused = Counter(
         "heliograph_gateway_sockets_refused_total",
         "Connections refused because too many handshakes were unfinished.")

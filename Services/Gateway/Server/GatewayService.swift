@@ -22,6 +22,8 @@ package final class GatewayService: Service {
     private static let nameLength = 32
     private static let appPause = Duration.seconds(30)
     private static let comparisonPause = Duration.seconds(60)
+    /// How long a ban of addresses takes to reach the gateway, as a rule.
+    private static let bansPause = Duration.seconds(5)
     /// How long the last report of what apps have used may take.
     private static let lastReport = Duration.seconds(2)
     private static let drainSteps = 20
@@ -226,6 +228,7 @@ package final class GatewayService: Service {
             }
             tasks.addTask { await ReloadSignal.each { identity?.reload() } }
             tasks.addTask { await self.every(Self.comparisonPause) { await $0.compare() } }
+            tasks.addTask { repeat { await self.renewBans() } while await Task.pause(Self.bansPause) }
             tasks.addTask { await self.every(AppUsage.pause) { await $0.reportUsage(within: AppUsage.pause) } }
             try await remain { try await self.stopServing(listening) }
             tasks.cancelAll()
@@ -290,6 +293,12 @@ package final class GatewayService: Service {
         }
         // From now on discovery names it; the master with its list may be away, for which no client waits.
         _ = await beat(shard)
+    }
+
+    /// Asks presence for the banned networks, and closes connections from there when they are others than before.
+    private func renewBans() async {
+        guard await shards[0].renewBans() else { return }
+        await eachShard(of: shards) { await $0.closeBanned() }
     }
 
     /// Runs an act at every shard after each pause, until cancelled.

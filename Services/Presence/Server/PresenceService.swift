@@ -40,7 +40,12 @@ package struct PresenceService: ServiceDeclaration {
         parts.background.append(FurtherConnections(lists))
         parts.observe = { lists.observe() }
         let bans = BanCheck(store: BanStore(pool: pool), functions: functions)
-        parts.rounds.append(ServiceRound("presence-bans", every: .seconds(60), perform: { try await bans.round($0) }))
+        let addresses = AddressBanStore(pool: pool)
+        parts.rounds.append(
+            ServiceRound("presence-bans", every: .seconds(60)) { renew in
+                try await addresses.prune()
+                try await bans.round(renew)
+            })
         let usage = UsageStore(pool: pool)
         parts.rounds.append(
             ServiceRound("presence-usage", every: .seconds(60)) { _ in
@@ -140,6 +145,11 @@ package struct PresenceService: ServiceDeclaration {
         router.on(LiftBan.self, bans.lift)
         router.on(RevokeTokens.self, bans.revokeTokens)
         router.on(GetRevokedTokens.self, bans.findRevoked)
+        let addresses = AddressBanHandler(store: AddressBanStore(pool: resources.pool))
+        router.on(BanAddress.self, addresses.ban)
+        router.on(LiftAddressBan.self, addresses.lift)
+        router.on(ListAddressBans.self, addresses.list)
+        router.on(GetBannedNetworks.self, addresses.networks)
     }
 
     private func addLists(to router: inout CommandRouter, _ pool: PostgresPool, _ redis: RedisClient) {

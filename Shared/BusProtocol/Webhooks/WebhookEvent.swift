@@ -57,8 +57,9 @@ package struct WebhookEvent: Equatable, Sendable {
         self.subject = subject
     }
 
-    /// The same at each delivery, different from that of any other event of the app.
-    package var id: String { "\(kind.rawValue)-\(microseconds)-\(Hex.text(Self.hash(subjectName)))" }
+    /// The same at each delivery, different from that of any other event of the app. The hash only tells apart what has
+    /// happened in the same microsecond.
+    package var id: String { "\(kind.rawValue)-\(microseconds)-\(Hex.text(FNV1a.hash(subjectName.utf8)))" }
 
     /// The event of a message without its text; any other event as it is.
     package var withoutText: WebhookEvent {
@@ -78,11 +79,6 @@ package struct WebhookEvent: Equatable, Sendable {
         case .call(let call): "\(call.id)\n\(call.state.rawValue)"
         case .message(let message): message.name
         }
-    }
-
-    /// FNV-1a, which only tells apart what happened in the same microsecond.
-    private static func hash(_ text: String) -> UInt64 {
-        text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 }
 

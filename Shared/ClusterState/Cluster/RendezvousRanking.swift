@@ -1,3 +1,5 @@
+internal import SignalingProtocol
+
 /// The order in which a subject prefers the processes of a service (rendezvous hashing): the same for all who know the
 /// same processes, without any record of it. If one comes or goes, the order of the others stays.
 ///
@@ -7,7 +9,7 @@ package struct RendezvousRanking<ID: Sendable>: Sendable {
 
     /// - Parameter name: the text of an id, of which the order is made.
     package init(_ ids: some Sequence<ID>, name: (ID) -> String) {
-        places = ids.map { ($0, Self.hash(name($0))) }
+        places = ids.map { ($0, FNV1a.hash(name($0).utf8)) }
     }
 
     /// The number of ids.
@@ -16,7 +18,7 @@ package struct RendezvousRanking<ID: Sendable>: Sendable {
     /// The ids that a subject prefers, the best first.
     /// - Parameter most: the largest number of them.
     package func best(_ most: Int, for subject: String) -> [ID] {
-        let subject = Self.hash(subject)
+        let subject = FNV1a.hash(subject.utf8)
         var best: [(place: Int, weight: UInt64)] = []
         for place in places.indices {
             let weight = Self.mix(places[place].hash ^ subject)
@@ -25,11 +27,6 @@ package struct RendezvousRanking<ID: Sendable>: Sendable {
             if best.count > most { best.removeLast() }
         }
         return best.map { places[$0.place].id }
-    }
-
-    /// FNV-1a, 64 bits.
-    private static func hash(_ text: String) -> UInt64 {
-        text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }
 
     /// Spreads all bits of a number over all bits of the result; the last step of SplitMix64.

@@ -66,6 +66,7 @@ struct Migration: Equatable, Sendable {
         Migration(33, "0033_audit_trail", PackageResources._033_audit_trail_sql),
         Migration(34, "0034_webhook_requests", PackageResources._034_webhook_requests_sql),
         Migration(35, "0035_usage", PackageResources._035_usage_sql),
+        Migration(36, "0036_address_bans", PackageResources._036_address_bans_sql),
     ]
 
     /// The names of the tables, views, sequences, functions and types that these files make. The partitions that
@@ -105,8 +106,6 @@ struct Migration: Equatable, Sendable {
     /// The 64-bit FNV-1a hash of the SQL in hex, which reveals that an applied file was edited later. Guards against
     /// mistakes, not against malice.
     var checksum: String {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in sql.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-        return Hex.text(hash)
+        Hex.text(FNV1a.hash(sql.utf8))
     }
 }

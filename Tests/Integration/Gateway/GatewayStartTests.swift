@@ -59,13 +59,20 @@ import Testing
             _ = try await operating.execute(RedisCommand("DEL", timers))
             try await reading
             #expect(answers.all.first?.hasPrefix("HTTP/1.1 101") == true)
-            #expect(try await GatewayLeases(connection: operating).sample().count == 1)
+            try await Self.untilDiscoveryNamesIt(operating)
             #expect(try await operating.execute(RedisCommand("ZCARD", timers)).int == 1)
         }
         await services.triggerGracefulShutdown()
         try await running
         await operating.close()
         try await redis.remove()
+    }
+
+    private static func untilDiscoveryNamesIt(_ client: RedisClient) async throws {
+        try await waitUntil("discovery names the gateway") {
+            let named = try? await GatewayLeases(connection: client).sample().count
+            return named == 1 ? nil : "\(named ?? 0) gateways are named"
+        }
     }
 
     /// The test's own client, started, which looks at leases.

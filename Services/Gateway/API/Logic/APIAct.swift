@@ -18,6 +18,7 @@ package enum APIAct: Equatable, Sendable {
         case attributes(Attributes)
         case channels(Channels)
         case moderation(Moderation)
+        case addressBans(AddressBans)
         case mailbox(Mailbox)
 
         /// How many requests of the key's rate it counts as.
@@ -26,7 +27,9 @@ package enum APIAct: Equatable, Sendable {
             case .messages(.sendAll(let messages)): messages.count
             case .users(.presence(let users)):
                 (users.count + APIAct.presenceOfRequest - 1) / APIAct.presenceOfRequest
-            case .cluster, .lists, .messages, .calls, .users, .attributes, .channels, .moderation, .mailbox: 1
+            case .cluster, .lists, .messages, .calls, .users, .attributes, .channels, .moderation, .addressBans,
+                .mailbox:
+                1
             }
         }
     }
@@ -39,6 +42,7 @@ package enum APIAct: Equatable, Sendable {
     static func attributes(_ act: Attributes) -> APIAct { .once(.attributes(act)) }
     static func channels(_ act: Channels) -> APIAct { .once(.channels(act)) }
     static func moderation(_ act: Moderation) -> APIAct { .once(.moderation(act)) }
+    static func addressBans(_ act: AddressBans) -> APIAct { .once(.addressBans(act)) }
     static func mailbox(_ act: Mailbox) -> APIAct { .once(.mailbox(act)) }
 
     /// Bytes of a page's position, and of what names begin with.

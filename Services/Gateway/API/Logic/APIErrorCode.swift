@@ -78,7 +78,7 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
         case .tooManyAttributes:
             "The owner has as many attributes, or as many bytes of them, as it may; or as many users of the app have "
                 + "some as may."
-        case .tooManyBans: "The app or the channel has as many bans as it may: `bound` says how many, and of what."
+        case .tooManyBans: "There are as many bans as may be: `bound` says how many, and of what."
         case .tooManyCalls:
             "A user has as many calls as it may, or it or the app as many to telephones, at once or in this minute."
         case .memoryFull: "The memory of Redis is nearly used up; nothing was done. Try again later."

@@ -57,6 +57,7 @@ struct APIPerformer: Sendable {
             case .attributes(let act): try await perform(act, write)
             case .channels(let act): try await perform(act)
             case .moderation(let act): try await perform(act, write)
+            case .addressBans(let act): try await perform(act, write)
             case .mailbox(let act): try await perform(act, write)
             }
         } catch let error as SignalingError {

@@ -140,6 +140,8 @@ extension SessionAction {
         case goingAway
         /// The client exceeds what it is allowed to do.
         case tooMuch
+        /// The client's address is banned.
+        case banned
         /// The gateway is stopping; the session can be resumed on another one.
         case restart
     }

@@ -1,10 +1,12 @@
+internal import BusProtocol
 internal import GatewayLogic
 internal import Logging
 internal import NIOCore
 internal import ServiceMetrics
 internal import Synchronization
 
-/// Enforces the per-address limits on connections and failed logins, for all shards of the process.
+/// Enforces the per-address limits on connections and failed logins, and the bans of addresses, for all shards of the
+/// process.
 ///
 /// The lock is taken when a connection opens or closes and at logins, never per frame.
 final class AddressLimiter: Sendable {
@@ -13,8 +15,15 @@ final class AddressLimiter: Sendable {
         var warnings = LogThrottle()
     }
 
+    /// The networks from which no client may connect: as presence last told them, also while it does not answer.
+    private struct Bans {
+        var digest = ""
+        var addresses = BannedAddresses()
+    }
+
     private let exempt: [AddressNetwork]
     private let state: Mutex<State>
+    private let bans = Mutex(Bans())
     private let logger: Logger
 
     init(_ configuration: GatewayConfiguration, logger: Logger) {
@@ -29,8 +38,27 @@ final class AddressLimiter: Sendable {
         return ClientAddress(bytes: bytes)
     }
 
+    /// The ``BusProtocol/BannedNetworks/digest`` of the bans; empty when none were told yet.
+    var knownBans: String { bans.withLock(\.digest) }
+
+    /// Takes the bans that presence has told.
+    func adopt(_ networks: [ClientNetwork], digest: String) {
+        bans.withLock { $0 = Bans(digest: digest, addresses: BannedAddresses(networks)) }
+        GatewayMetrics.shared.addressBans.set(networks.count)
+    }
+
+    /// Whether a client of this address may not connect. Exempt addresses cannot be banned.
+    func isBanned(_ address: SocketAddress?) -> Bool {
+        guard let bytes = address?.bytes, bans.withLock({ $0.addresses.contains(bytes) }) else { return false }
+        return !exempt.contains { $0.contains(bytes) }
+    }
+
     /// Counts a new connection and returns whether it may stay; an admitted one is counted until its channel closes.
     func admit(_ channel: any Channel, from address: SocketAddress?) -> Bool {
+        guard !isBanned(address) else {
+            GatewayMetrics.shared.bannedRefused.increment()
+            return false
+        }
         guard let key = key(of: address) else { return true }
         let (refusal, skipped) = state.withLock { state in
             let refusal = state.table.opened(key, now: .now)

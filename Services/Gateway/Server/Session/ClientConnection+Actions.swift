@@ -137,7 +137,7 @@ extension SessionAction.Closing {
         switch self {
         case .normal: .normalClosure
         case .goingAway: .goingAway
-        case .tooMuch: .policyViolation
+        case .tooMuch, .banned: .policyViolation
         case .restart: .serviceRestart
         }
     }

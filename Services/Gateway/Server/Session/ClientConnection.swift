@@ -13,7 +13,7 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
     typealias InboundIn = ByteBuffer
 
     let shard: GatewayShard
-    private let remote: SocketAddress?
+    let remote: SocketAddress?
     let outlet: FrameOutlet
     private(set) var session = ClientSession()
     /// What the client does with media; nil before it does.

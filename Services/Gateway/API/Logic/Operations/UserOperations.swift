@@ -121,6 +121,12 @@ extension APIArguments {
     fileprivate func deleteBan() throws(APIProblem) -> APIAct { .users(.liftBan(try user())) }
 
     fileprivate func setBan() throws(APIProblem) -> APIAct {
+        let terms = try banTerms()
+        return .users(.ban(try user(), until: terms.end, reason: terms.reason))
+    }
+
+    /// Until when somebody is banned, and why.
+    func banTerms() throws(APIProblem) -> (end: BanEnd, reason: String) {
         let fields = try fields("seconds", "until", "reason")
         guard fields.has("seconds") != fields.has("until") else {
             throw APIProblem.invalid(fields.has("until") ? "until" : "seconds", "given, or else until; not both")
@@ -133,6 +139,6 @@ extension APIArguments {
             }
         let reason = fields.has("reason") ? try fields.text("reason", bytes: UserBan.reasonBytes) : ""
         guard !reason.utf8.contains(0) else { throw APIProblem.invalid("reason", "without the NUL character") }
-        return .users(.ban(try user(), until: end, reason: reason))
+        return (end, reason)
     }
 }
