@@ -56,7 +56,7 @@ extension RestrictionPage {
     /// - Throws: `SignalingError.unreadableAnswer`.
     package init(_ reply: RedisValue) throws(SignalingError) {
         var parts = try FunctionReply(reply)
-        let hasMore = try parts.int64() == 1
+        let next = try parts.text()
         var restrictions: [ChannelRestriction] = []
         while !parts.isEmpty {
             let account = try Account(try parts.text())
@@ -67,6 +67,6 @@ extension RestrictionPage {
             restrictions.append(
                 ChannelRestriction(account: account, until: until, reason: String(words[2]), createdAt: created))
         }
-        self.init(restrictions: restrictions, next: hasMore ? restrictions.last?.account.rawValue : nil)
+        self.init(restrictions: restrictions, next: next.isEmpty ? nil : next)
     }
 }

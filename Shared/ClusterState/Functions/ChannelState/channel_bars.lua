@@ -5,6 +5,8 @@
 
 -- Bytes that Redis needs for a restriction, besides its account and its reason.
 local BAR_BYTES = 100
+-- Restrictions that one page looks at, so that a call stays short.
+local BARS_PAGE = 250
 
 -- Returns the end of a restriction in Unix seconds.
 local function bar_end(bar)
@@ -93,23 +95,31 @@ local function channel_unbar(keys, args)
 end
 
 -- ARGV: kind, account after which to begin ('' for the first page), largest number of restrictions.
--- Returns {1 when more follow, account, "UNTIL CREATED REASON", ...} of those that hold, by account.
+-- Returns {account after which the next page begins ('' when none follow), account, "UNTIL CREATED REASON", ...} of those that
+-- hold, by account. A page has fewer than asked for when some of its restrictions have ended, and BARS_PAGE at most.
 local function channel_bars(keys, args)
-    local flat = redis.call('HGETALL', keys[1] .. ':bars')
-    local now, head, limit = math.floor(clock() / 1000), args[1] .. ' ', tonumber(args[3])
-    local accounts, bars = {}, {}
-    for i = 1, #flat, 2 do
-        local account = string.sub(flat[i], #head + 1)
-        if string.sub(flat[i], 1, #head) == head and account > args[2] and bar_end(flat[i + 1]) > now then
+    local bars, head = keys[1] .. ':bars', args[1] .. ' '
+    local accounts = {}
+    for _, field in ipairs(redis.call('HKEYS', bars)) do
+        local account = string.sub(field, #head + 1)
+        if string.sub(field, 1, #head) == head and account > args[2] then
             accounts[#accounts + 1] = account
-            bars[account] = flat[i + 1]
         end
     end
+    if #accounts == 0 then
+        return {''}
+    end
     table.sort(accounts)
-    local result = {#accounts > limit and 1 or 0}
-    for i = 1, math.min(limit, #accounts) do
-        result[#result + 1] = accounts[i]
-        result[#result + 1] = bars[accounts[i]]
+    local count, fields = math.min(tonumber(args[3]), BARS_PAGE, #accounts), {}
+    for i = 1, count do
+        fields[i] = head .. accounts[i]
+    end
+    local now, result = math.floor(clock() / 1000), {count < #accounts and accounts[count] or ''}
+    for i, bar in ipairs(redis.call('HMGET', bars, unpack(fields))) do
+        if bar_end(bar) > now then
+            result[#result + 1] = accounts[i]
+            result[#result + 1] = bar
+        end
     end
     return result
 end
