@@ -286,14 +286,20 @@ let package = Package(
             name: "ControlInspection",
             dependencies: ["ClusterState", "RedisClient", "SignalingProtocol", nioCore, logging],
             path: "Services/Control/Inspection", swiftSettings: strict),
+        // What a file of settings says, and what has to change for it.
+        .target(
+            name: "ControlApply",
+            dependencies: ["BusProtocol", "PostgresStore", "SignalingProtocol", "SignalingWire"],
+            path: "Services/Control/Apply/Logic", swiftSettings: strict),
         .executableTarget(
             name: "Control",
             dependencies: [
-                "BusProtocol", "ClusterBus", "ClusterState", "ControlInspection", "MessageStore", "PostgresStore",
-                "Pacing", "RedisClient", "ServiceKit", "SignalingClient", "SignalingProtocol", "SignalingTokens",
-                "SignalingWire", "WebhookClient", argumentParser, logging, nioCore, nioPosix, nioSSL, nioTLS,
+                "BusProtocol", "ClusterBus", "ClusterState", "ControlApply", "ControlInspection", "MessageStore",
+                "PostgresStore", "Pacing", "RedisClient", "ServiceKit", "SignalingClient", "SignalingProtocol",
+                "SignalingTokens", "SignalingWire", "WebhookClient", argumentParser, logging, nioCore, nioPosix,
+                nioSSL, nioTLS,
             ],
-            path: "Services/Control", exclude: ["Inspection"], swiftSettings: strict),
+            path: "Services/Control", exclude: ["Apply/Logic", "Inspection"], swiftSettings: strict),
         .target(
             name: "TestKit",
             dependencies: [
@@ -378,6 +384,8 @@ let package = Package(
                     "BusProtocol", "ClusterState", "Pacing", "RedisClient", "SignalingProtocol", "TestKit", nioCore,
                     logging,
                 ]),
+            unitTests(
+                "ControlApply", ["BusProtocol", "PostgresStore", "SignalingProtocol", "SignalingWire"]),
             unitTests("ControlInspection", ["ClusterState", "RedisClient", "SignalingProtocol"]),
             unitTests("PostgresStore", ["SignalingProtocol"]),
             unitTests(

@@ -14,6 +14,7 @@ struct Heliographctl: AsyncParsableCommand {
             64 wrong arguments; 69 the store does not answer; 78 the URL cannot be used, or Redis is not run as it says.
             """,
         subcommands: [
+            ApplyCommand.self, ExportCommand.self,
             MigrateCommand.self, AppCommand.self, TokenCommand.self, TrunkCommand.self, NumberCommand.self,
             UserCommand.self, AddressCommand.self, ChannelCommand.self, CallCommand.self, SendCommand.self,
             TailCommand.self,

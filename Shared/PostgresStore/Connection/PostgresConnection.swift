@@ -13,6 +13,8 @@ actor PostgresConnection {
     /// Called when PostgreSQL cannot be reached or did not answer in time.
     private let onFailure: @Sendable (PostgresError) -> Void
     private var link: PostgresLink?
+    /// The link on which a transaction has begun.
+    private var transaction: ObjectIdentifier?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -46,13 +48,58 @@ actor PostgresConnection {
         try perform { link throws(PostgresError) in try link.script(sql, until: deadline(timeout)) }
     }
 
+    /// Begins a transaction by a script; ``continued(_:_:timeout:)`` and ``commit()`` belong to it.
+    func begin(_ sql: String) throws(PostgresError) {
+        try script(sql)
+        transaction = link.map(ObjectIdentifier.init)
+    }
+
+    /// Runs a statement of the transaction. Unlike others it never connects anew, outside of the transaction.
+    func continued(
+        _ sql: String, _ parameters: [PostgresParameter], timeout: Duration? = nil
+    ) throws(PostgresError) -> PostgresRows {
+        let link = try begun()
+        do throws(PostgresError) {
+            return try perform(on: link) { link throws(PostgresError) in
+                try link.query(sql, parameters, until: deadline(timeout))
+            }
+        } catch {
+            // PostgreSQL answers COMMIT after a failed statement without an error, and rolls back.
+            transaction = nil
+            throw error
+        }
+    }
+
+    /// Ends the transaction, and keeps what it did.
+    func commit() throws(PostgresError) {
+        try perform(on: try begun()) { link throws(PostgresError) in
+            try link.script("COMMIT", until: deadline(nil))
+        }
+        transaction = nil
+    }
+
+    private func begun() throws(PostgresError) -> PostgresLink {
+        guard let link, ObjectIdentifier(link) == transaction else {
+            throw PostgresError(.closed, "the transaction has failed: nothing of it is kept")
+        }
+        return link
+    }
+
     /// Closes the connection, and with it an open transaction; the next query connects anew.
-    func disconnect() { link = nil }
+    func disconnect() {
+        link = nil
+        transaction = nil
+    }
 
     private func perform<Result>(
         until end: ContinuousClock.Instant? = nil, _ body: (PostgresLink) throws(PostgresError) -> Result
     ) throws(PostgresError) -> Result {
-        let link = try connected(until: end)
+        try perform(on: try connected(until: end), body)
+    }
+
+    private func perform<Result>(
+        on link: PostgresLink, _ body: (PostgresLink) throws(PostgresError) -> Result
+    ) throws(PostgresError) -> Result {
         do {
             return try body(link)
         } catch {

@@ -43,10 +43,10 @@ package struct AppStore: Sendable {
         """
     }
 
-    private let pool: PostgresPool
+    private let pool: any PostgresSession
 
-    /// Works on the database of `pool`.
-    package init(pool: PostgresPool) { self.pool = pool }
+    /// Works on the database of `pool`, or in a transaction.
+    package init(pool: any PostgresSession) { self.pool = pool }
 
     /// One app; nil when it does not exist.
     package func find(_ id: AppID) async throws(PostgresError) -> AppRecord? {
@@ -119,6 +119,14 @@ package struct AppStore: Sendable {
     package func rotateCertificate(_ id: AppID, to certificate: String) async throws(PostgresError) -> Bool {
         try await pool.query(
             "UPDATE apps SET certificate = $2 WHERE id = $1", [.text(id.rawValue), .text(certificate)]
+        ).affected == 1
+    }
+
+    /// Sets whether an app's logins need a token, effective for later logins.
+    /// - Returns: false when the app does not exist.
+    package func setTokenRequired(_ required: Bool, of id: AppID) async throws(PostgresError) -> Bool {
+        try await pool.query(
+            "UPDATE apps SET token_required = $2 WHERE id = $1", [.text(id.rawValue), .bool(required)]
         ).affected == 1
     }
 

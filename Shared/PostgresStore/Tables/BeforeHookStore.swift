@@ -20,10 +20,10 @@ package struct BeforeHookStore: Sendable {
         h.allow_private AS hook_private, h.allow_loopback AS hook_loopback, h.refuse_busy AS hook_busy
         """
 
-    private let pool: PostgresPool
+    private let pool: any PostgresSession
 
-    /// Works on the database of `pool`.
-    package init(pool: PostgresPool) { self.pool = pool }
+    /// Works on the database of `pool`, or in a transaction.
+    package init(pool: any PostgresSession) { self.pool = pool }
 
     /// Sets an app's hook.
     /// - Returns: false when the app does not exist.

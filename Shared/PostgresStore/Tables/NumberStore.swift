@@ -21,10 +21,10 @@ package struct NumberStore: Sendable {
     private static let columns =
         "number, app, account, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms"
 
-    private let pool: PostgresPool
+    private let pool: any PostgresSession
 
-    /// Works on the database of `pool`.
-    package init(pool: PostgresPool) { self.pool = pool }
+    /// Works on the database of `pool`, or in a transaction.
+    package init(pool: any PostgresSession) { self.pool = pool }
 
     /// The number's record; nil when it is assigned to nobody.
     package func find(_ number: String) async throws(PostgresError) -> SIPNumber? {

@@ -9,10 +9,10 @@ package struct TrunkStore: Sendable {
         + "FROM updated_at) * 1000)::bigint AS updated_ms"
     private static let table = "sip_trunks JOIN apps ON apps.id = sip_trunks.app"
 
-    private let pool: PostgresPool
+    private let pool: any PostgresSession
 
-    /// Works on the database of `pool`.
-    package init(pool: PostgresPool) { self.pool = pool }
+    /// Works on the database of `pool`, or in a transaction.
+    package init(pool: any PostgresSession) { self.pool = pool }
 
     /// An app's trunk; nil when it has none.
     package func find(_ app: AppID) async throws(PostgresError) -> SIPTrunk? {

@@ -110,10 +110,10 @@ package struct DeadLetter: Equatable, Sendable {
 
 /// The table `webhooks`, as administrators use it. Every method throws ``PostgresError``.
 package struct WebhookStore: Sendable {
-    private let pool: PostgresPool
+    private let pool: any PostgresSession
 
-    /// Works on the database of `pool`.
-    package init(pool: PostgresPool) { self.pool = pool }
+    /// Works on the database of `pool`, or in a transaction.
+    package init(pool: any PostgresSession) { self.pool = pool }
 
     /// How long a secret that was replaced signs too, unless the operator says otherwise: time for receivers to follow.
     package static let standardOverlap = Duration.seconds(86_400)
@@ -145,6 +145,13 @@ package struct WebhookStore: Sendable {
                 .bool(webhook.messageText), .int(overlap.millisecondsRoundedUp),
             ]
         ).affected == 1
+    }
+
+    /// Keeps others from changing apps' webhooks until the transaction ends.
+    package func lock(_ apps: [AppID]) async throws(PostgresError) {
+        try await pool.query(
+            "SELECT FROM webhooks WHERE app = ANY ($1::text[]) ORDER BY app FOR NO KEY UPDATE",
+            [.texts(apps.map(\.rawValue))])
     }
 
     /// Replaces an app's secret. Of secrets before, only the latest signs on.

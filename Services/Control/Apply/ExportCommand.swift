@@ -1,0 +1,25 @@
+internal import ArgumentParser
+internal import ControlApply
+internal import PostgresStore
+internal import SignalingProtocol
+
+/// `heliographctl export`.
+struct ExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Writes a file for `heliographctl apply` of what is set up, without secrets.")
+
+    @Option(help: "Only this app.")
+    var app: AppID?
+
+    func run() async throws {
+        try await Failure.reported {
+            try await Database.with { pool in
+                let state = try await pool.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
+                    try await ActualState(on: $0)
+                }
+                if let app, state.apps[app] == nil { throw AppCommand.unknown(app) }
+                print(ExportFile.text(state, app: app), terminator: "")
+            }
+        }
+    }
+}
