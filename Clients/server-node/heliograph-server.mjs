@@ -199,6 +199,11 @@ export class HeliographServer {
 
     listApps({ limit, after } = {}) { return this.#ask("GET", ["apps"], { limit, after }); }
     getUsage(app, { days } = {}) { return this.#ask("GET", ["apps", app, "usage"], { days }); }
+    listAudit({ app, limit, after } = {}) { return this.#ask("GET", ["audit"], { app, limit, after }); }
+    listWebhooks({ limit, after } = {}) { return this.#ask("GET", ["webhooks"], { limit, after }); }
+    getWebhook(app) { return this.#ask("GET", ["apps", app, "webhook"]); }
+    listTrunks({ limit, after } = {}) { return this.#ask("GET", ["trunks"], { limit, after }); }
+    getTrunk(app) { return this.#ask("GET", ["apps", app, "trunk"]); }
     listProcesses() { return this.#ask("GET", ["processes"]); }
     getMetrics() { return this.#ask("GET", ["metrics"]); }
 

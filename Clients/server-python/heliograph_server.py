@@ -313,6 +313,21 @@ class HeliographServer:
     def get_usage(self, app: str, *, days: int | None = None) -> dict:
         return self._ask("GET", "apps", app, "usage", query=_given(days=days))
 
+    def list_audit(self, *, app: str | None = None, limit: int | None = None, after: str | None = None) -> dict:
+        return self._ask("GET", "audit", query=_given(app=app, limit=limit, after=after))
+
+    def list_webhooks(self, *, limit: int | None = None, after: str | None = None) -> dict:
+        return self._ask("GET", "webhooks", query=_given(limit=limit, after=after))
+
+    def get_webhook(self, app: str) -> dict:
+        return self._ask("GET", "apps", app, "webhook")
+
+    def list_trunks(self, *, limit: int | None = None, after: str | None = None) -> dict:
+        return self._ask("GET", "trunks", query=_given(limit=limit, after=after))
+
+    def get_trunk(self, app: str) -> dict:
+        return self._ask("GET", "apps", app, "trunk")
+
     def list_processes(self) -> dict:
         return self._ask("GET", "processes")
 

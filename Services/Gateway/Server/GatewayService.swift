@@ -70,14 +70,14 @@ package final class GatewayService: Service {
             authorityFile: configuration.hooksAuthorityFile, addressesKeptFor: Self.addressesKept)
         self.hooks = hooks
         var terms = ClusterInstance.Terms()
-        terms.servesAPI = configuration.api != nil
+        (terms.servesAPI, terms.gateway) = (configuration.api != nil, run)
         let cluster = ClusterInstance(kind: "gateway", name: instance, redis: redis, terms: terms, logger: logger)
         self.cluster = cluster
         let process = GatewayProcess(
             configuration: configuration, redis: redis, addressLimiter: AddressLimiter(configuration, logger: logger),
             hooks: hooks, level: { cluster.runningLevel }, logger: logger)
         shards = group.makeIterator().enumerated().map { index, loop in
-            GatewayShard(id: GatewayID("\(run)-\(index)"), eventLoop: loop, process: process)
+            GatewayShard(id: GatewayID(run: run, shard: index), eventLoop: loop, process: process)
         }
         let processRedis = RedisFailover(shards.map(\.redis))
         self.redis = processRedis

@@ -23,6 +23,10 @@ package struct ListRecords: ServiceCommand {
         case audit
         /// One record: what the app has, and its logins of the last ``limit`` days.
         case usage
+        /// The webhooks of all apps, or the one of an app, and how their deliveries are going.
+        case webhooks
+        /// The SIP trunks of all apps, or the one of an app, without their users and passwords.
+        case trunks
     }
 
     package static let service = ServiceName.presence

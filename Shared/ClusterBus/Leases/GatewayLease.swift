@@ -39,3 +39,24 @@ package struct LiveGateway: Equatable, Sendable {
         self.lease = lease
     }
 }
+
+extension GatewayID {
+    /// The id of one of a gateway's shards.
+    /// - Parameters:
+    ///   - run: names this run of the gateway's process.
+    ///   - shard: its number in the process.
+    package init(run: String, shard: Int) { self.init("\(run)-\(shard)") }
+
+    /// The run that the shard is of.
+    private var run: String? { rawValue.lastIndex(of: "-").map { String(rawValue[..<$0]) } }
+
+    /// The connections of each gateway, all its shards together.
+    /// - Returns: by the name of the run; a gateway none of whose shards has told is missing.
+    package static func connections(by leases: [GatewayID: GatewayLease]) -> [String: Int] {
+        var connections: [String: Int] = [:]
+        for (id, lease) in leases {
+            if let run = id.run { connections[run, default: 0] += lease.connections }
+        }
+        return connections
+    }
+}

@@ -37,6 +37,8 @@ package final class ClusterInstance: Sendable {
         package var pause = Duration.seconds(5)
         /// Whether the process serves the server API; nil (the default) where that is not its work.
         package var servesAPI: Bool?
+        /// What the ids of a gateway's shards begin with; nil (the default) for other processes.
+        package var gateway: String?
 
         package init() {}
     }
@@ -263,7 +265,7 @@ package final class ClusterInstance: Sendable {
         var record = InstanceRecord(
             kind: kind, level: terms.level, version: ClusterLevel.release, host: Self.host, since: since,
             files: Self.files)
-        record.servesAPI = terms.servesAPI
+        (record.servesAPI, record.gateway) = (terms.servesAPI, terms.gateway)
         let layout = layout.words
         let arguments: [RedisArgument] = [
             .string(id), .int64(terms.level), .milliseconds(RunningInstances.timeToLive), .int(layout.count),

@@ -19,6 +19,9 @@ package struct InstanceRecord: Equatable, Sendable {
     package var files: Int64?
     /// Whether it serves the server API; nil where that is not its work, and for releases that do not tell.
     package var servesAPI: Bool?
+    /// What the ids of a gateway's shards begin with, by which its leases are found; nil for other processes, and for
+    /// releases that do not tell.
+    package var gateway: String?
 
     package init(
         kind: String, level: Int64, version: String, host: String, since: RedisTime, files: Int64? = nil
@@ -42,6 +45,7 @@ extension InstanceRecord: FieldRecord {
             since: try fields.field("since", \.since),
             files: try fields.optional("files", \.files))
         servesAPI = try fields.optional("api", \.servesAPI)
+        gateway = try fields.optional("gateway", \.gateway)
     }
 }
 

@@ -66,6 +66,8 @@ package struct RecordListStore: Sendable {
             case .bans: bans(request, &parameters)
             case .audit: audit(request, &parameters)
             case .usage: usage(request, &parameters)
+            case .webhooks: webhooks(request, &parameters)
+            case .trunks: trunks(request, &parameters)
             }
         return (sql, parameters)
     }
@@ -76,16 +78,16 @@ package struct RecordListStore: Sendable {
         return "$\(parameters.count)"
     }
 
-    private static func app(_ request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {
+    static func app(_ request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {
         put(.text(request.app?.rawValue ?? ""), &parameters)
     }
 
-    private static func limit(_ request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {
+    static func limit(_ request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {
         put(.int(Int64(request.limit) + 1), &parameters) + "::bigint"
     }
 
     /// The condition that a name has the prefix and comes after the page before. Names are compared byte by byte.
-    private static func names(
+    static func names(
         _ column: String, _ request: ListRecords, _ parameters: inout [PostgresParameter]
     ) -> String {
         var condition = "\(column) > \(put(.text(request.after), &parameters))"

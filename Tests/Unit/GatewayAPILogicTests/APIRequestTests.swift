@@ -157,7 +157,7 @@ import Testing
         #expect(try act("GET", "/v1/apps/a/calls?after=17.c.1") == list(.calls, after: "17.c.1"))
         #expect(try act("GET", "/v1/apps/a/calls?state=open") == list(.open))
         #expect(
-            try act("GET", "/v1/apps/a/usage?days=366") == .lists(.usage(ListRecords(.usage, app: app, limit: 366))))
+            try act("GET", "/v1/apps/a/usage?days=366") == .lists(.record(ListRecords(.usage, app: app, limit: 366))))
         #expect(try act("GET", "/v1/processes") == .cluster(.listProcesses))
         #expect(try act("GET", "/v1/metrics") == .cluster(.getMetrics))
         var members = ListRecords(.members, app: app, limit: 100)

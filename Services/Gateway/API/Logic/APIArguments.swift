@@ -63,4 +63,13 @@ struct APIArguments {
             after: try query.text("after", bytes: APIAct.positionBytes) ?? "",
             limit: try query.integer("limit", in: APIAct.pageRecords, standard: 100))
     }
+
+    /// The id of a position in a list by time; nil unless the text is a time in microseconds that PostgreSQL knows, a
+    /// dot, and an id.
+    static func id(ofPosition text: String) -> Substring? {
+        guard let dot = text.firstIndex(of: "."), let time = Int64(text[..<dot]),
+            (0...253_402_300_799_999_999).contains(time)
+        else { return nil }
+        return text[text.index(after: dot)...]
+    }
 }

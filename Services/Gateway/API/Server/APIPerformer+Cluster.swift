@@ -33,13 +33,16 @@ extension APIPerformer {
     }
 
     private func listProcesses() async throws -> Outcome {
-        let running = try await RunningInstances.list(shards.next().redis)
+        let redis = shards.next().redis
+        let running = try await RunningInstances.list(redis)
+        let connections = await Self.connections(redis)
         let processes = running.map { instance -> JSONValue in
             .object([
                 JSONMember("id", instance.id), JSONMember("kind", instance.record.kind),
                 JSONMember("version", instance.record.version), JSONMember("level", instance.record.level),
                 JSONMember("host", instance.record.host),
                 JSONMember("since", instance.record.since.milliseconds / 1000),
+                JSONMember("connections", instance.record.gateway.flatMap { connections[$0] }),
             ])
         }
         let level = running.map(\.record.level).min()
@@ -47,5 +50,15 @@ extension APIPerformer {
             JSONMember("processes", .array(processes)),
             JSONMember("clusterLevel", level),
             JSONMember("time", WallClock.seconds))
+    }
+
+    /// The connections of the gateways that accept clients, as they told within the last seconds. Without them the list
+    /// is worth something still: a master of Redis may be away that does not have the processes' records.
+    private static func connections(_ redis: RedisClient) async -> [String: Int] {
+        let leases = GatewayLeases(connection: redis)
+        guard let ids = try? await leases.list(), !ids.isEmpty, let known = try? await leases.leases(of: ids) else {
+            return [:]
+        }
+        return GatewayID.connections(by: known)
     }
 }

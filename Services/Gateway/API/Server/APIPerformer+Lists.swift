@@ -9,7 +9,7 @@ extension APIPerformer {
     func perform(_ act: APIAct.Lists) async throws -> Outcome {
         switch act {
         case .page(let list): try await page(list)
-        case .usage(let list): try await usage(list)
+        case .record(let list): try await record(list)
         }
     }
 
@@ -20,10 +20,22 @@ extension APIPerformer {
             JSONMember("next", page.next))
     }
 
-    private func usage(_ list: ListRecords) async throws -> Outcome {
-        guard case .array(let found) = try Self.records(try await shards.next().ask(list)), let usage = found.first
-        else { throw APIProblem(.notFound, "there is no such app", field: "app") }
-        return Outcome(usage)
+    private func record(_ list: ListRecords) async throws -> Outcome {
+        guard case .array(let found) = try Self.records(try await shards.next().ask(list)), let record = found.first
+        else { throw Self.missing(list.list) }
+        return Outcome(record)
+    }
+
+    private static func missing(_ list: ListRecords.List) -> APIProblem {
+        let setting: String? =
+            switch list {
+            case .webhooks: "webhook"
+            case .trunks: "trunk"
+            default: nil
+            }
+        return APIProblem(
+            .notFound, setting.map { "the app has no \($0), or there is no such app" } ?? "there is no such app",
+            field: "app")
     }
 
     /// What a list is called in the answer.
@@ -35,8 +47,10 @@ extension APIPerformer {
         case .members: "members"
         case .calls, .open: "calls"
         case .bans: "bans"
-        case .audit: "audit"
+        case .audit: "entries"
         case .usage: "usage"
+        case .webhooks: "webhooks"
+        case .trunks: "trunks"
         }
     }
 

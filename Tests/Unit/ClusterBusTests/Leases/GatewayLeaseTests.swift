@@ -37,6 +37,15 @@ import Testing
         #expect(GatewayLeases.remaining(.integer(-2)) == nil)
     }
 
+    @Test func `a gateway's connections are those of its shards`() {
+        func lease(_ connections: Int) -> GatewayLease { GatewayLease(host: "h", port: 1, connections: connections) }
+        let leases = [
+            GatewayID(run: "g1-0a", shard: 0): lease(3), GatewayID(run: "g1-0a", shard: 11): lease(4),
+            GatewayID(run: "g1-0b", shard: 0): lease(5), GatewayID("odd"): lease(9),
+        ]
+        #expect(GatewayID.connections(by: leases) == ["g1-0a": 7, "g1-0b": 5])
+    }
+
     @Test(
         arguments: [
             "", "{}", #"{"host":"10.0.0.1","port":8000,"connections":17}"#,

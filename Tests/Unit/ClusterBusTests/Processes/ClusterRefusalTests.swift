@@ -26,9 +26,9 @@ import Testing
             Self.reader(record).pairs.map { "\($0.name) \(String(decoding: $0.value, as: UTF8.self))" }
                 == ["kind presence", "level 7", "version 1.2", "host a", "since 1700000000000"])
         var gateway = record
-        (gateway.files, gateway.servesAPI) = (65_536, true)
+        (gateway.files, gateway.servesAPI, gateway.gateway) = (65_536, true, "g1-0a")
         #expect(try InstanceRecord(from: Self.reader(gateway)) == gateway)
-        #expect(Self.reader(gateway).pairs.suffix(2).map(\.name) == ["files", "api"])
+        #expect(Self.reader(gateway).pairs.suffix(3).map(\.name) == ["files", "api", "gateway"])
         let layout = RedisLayout(flavour: .cluster, buckets: 4096, partitions: 24, keys: 2)
         #expect(try RedisLayout(from: Self.reader(layout)) == layout)
         #expect(layout.description == "flavour cluster, 4096 buckets, 24 partitions, key version 2")

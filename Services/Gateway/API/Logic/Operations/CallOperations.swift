@@ -37,16 +37,10 @@ extension APIArguments {
         let app = try app()
         let isAll = try query.word("state", of: ["all", "open"]) == "all"
         let list = try page(isAll ? .calls : .open, of: app)
-        guard list.after.isEmpty || Self.isPositionOfCall(list.after) else {
+        guard list.after.isEmpty || Self.id(ofPosition: list.after) != nil else {
             throw APIProblem.invalid("after", "the `next` of a page")
         }
         return .lists(.page(list))
-    }
-
-    /// Whether a text is a time in microseconds that PostgreSQL knows, a dot, and an id.
-    private static func isPositionOfCall(_ text: String) -> Bool {
-        guard let dot = text.firstIndex(of: "."), let time = Int64(text[..<dot]) else { return false }
-        return (0...253_402_300_799_999_999).contains(time)
     }
 
     fileprivate func startCall() throws(APIProblem) -> APIAct {

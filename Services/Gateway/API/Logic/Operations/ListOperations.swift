@@ -15,13 +15,25 @@ extension APIOperation {
         APIOperation(
             "listChannels", "GET /v1/apps/{app}/channels", .key(.read), .query(["prefix", "limit", "after"]),
             act: APIArguments.listChannels),
+        APIOperation(
+            "listAudit", "GET /v1/audit", .clusterKey(.read), .query(["app", "limit", "after"]),
+            act: APIArguments.listAudit),
+        APIOperation(
+            "listWebhooks", "GET /v1/webhooks", .clusterKey(.read), .query(["limit", "after"]),
+            act: APIArguments.listWebhooks),
+        APIOperation("getWebhook", "GET /v1/apps/{app}/webhook", .key(.read), act: APIArguments.getWebhook),
+        APIOperation(
+            "listTrunks", "GET /v1/trunks", .clusterKey(.read), .query(["limit", "after"]),
+            act: APIArguments.listTrunks),
+        APIOperation("getTrunk", "GET /v1/apps/{app}/trunk", .key(.read), act: APIArguments.getTrunk),
     ]
 }
 
 extension APIAct {
     package enum Lists: Equatable, Sendable {
         case page(ListRecords)
-        case usage(ListRecords)
+        /// The only record of a list of one app.
+        case record(ListRecords)
     }
 
     /// Days of usage.
@@ -36,7 +48,27 @@ extension APIArguments {
     fileprivate func getUsage() throws(APIProblem) -> APIAct {
         let app = try app()
         let days = try query.integer("days", in: APIAct.usageDays, standard: 30)
-        return .lists(.usage(ListRecords(.usage, app: app, limit: days)))
+        return .lists(.record(ListRecords(.usage, app: app, limit: days)))
+    }
+
+    fileprivate func listWebhooks() throws(APIProblem) -> APIAct { .lists(.page(try page(.webhooks, of: nil))) }
+    fileprivate func listTrunks() throws(APIProblem) -> APIAct { .lists(.page(try page(.trunks, of: nil))) }
+    fileprivate func getWebhook() throws(APIProblem) -> APIAct { try setting(.webhooks) }
+    fileprivate func getTrunk() throws(APIProblem) -> APIAct { try setting(.trunks) }
+
+    private func setting(_ list: ListRecords.List) throws(APIProblem) -> APIAct {
+        .lists(.record(ListRecords(list, app: try app(), limit: 1)))
+    }
+
+    /// An app that has been removed has entries still, so that it need not exist.
+    fileprivate func listAudit() throws(APIProblem) -> APIAct {
+        var app: AppID?
+        if let name = try query.text("app", bytes: 1...Limits.appIDBytes) { app = try APINames.app(name) }
+        let list = try page(.audit, of: app)
+        guard list.after.isEmpty || Self.id(ofPosition: list.after).flatMap({ Int64($0) }) != nil else {
+            throw APIProblem.invalid("after", "the `next` of a page")
+        }
+        return .lists(.page(list))
     }
 
     fileprivate func listUsers() throws(APIProblem) -> APIAct {

@@ -1,0 +1,39 @@
+internal import BusProtocol
+internal import SignalingProtocol
+
+/// What operators have set for apps, by app: as the lists of all apps, and as the record of one. Secrets are left out.
+extension RecordListStore {
+    /// The events that wait, and the dead letters, that are counted at most of each app: so a page takes no longer
+    /// while many receivers fail, with up to a million events each.
+    package static let countedEvents = 10_000
+
+    /// The condition of a page of apps, or that of one app.
+    private static func apps(of request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {
+        request.app == nil ? names("app", request, &parameters) : "app = \(app(request, &parameters))"
+    }
+
+    /// What follows the question mark of a URL may be a secret.
+    static func webhooks(_ request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {
+        """
+        SELECT w.app AS key, json_build_object('app', w.app, 'url', split_part(w.url, '?', 1), 'kinds', w.kinds,
+            'waiting', (SELECT count(*) FROM (
+                SELECT FROM webhook_events q WHERE q.app = w.app LIMIT \(countedEvents)) q),
+            'oldestSeconds', (SELECT greatest(0, \(seconds("now() - min(q.queued_at)")))
+                FROM webhook_events q WHERE q.app = w.app HAVING min(q.queued_at) IS NOT NULL),
+            'dead', (SELECT count(*) FROM (SELECT FROM webhook_dead q WHERE q.app = w.app LIMIT \(countedEvents)) q),
+            'failures', w.attempts, 'failingSince', \(seconds("w.failing_since")), 'lastError', w.last_error,
+            'deliveredAt', \(seconds("w.delivered_at")))::text AS record
+        FROM (SELECT * FROM webhooks WHERE \(apps(of: request, &parameters))
+            ORDER BY app LIMIT \(limit(request, &parameters))) w ORDER BY w.app
+        """
+    }
+
+    /// The user and the password that a trunk logs in with are never read.
+    static func trunks(_ request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {
+        """
+        SELECT app AS key, json_build_object('app', app, 'host', host, 'port', port, 'transport', transport,
+            'register', register, 'srtp', srtp, 'updatedAt', \(seconds("updated_at")))::text AS record
+        FROM sip_trunks WHERE \(apps(of: request, &parameters)) ORDER BY app LIMIT \(limit(request, &parameters))
+        """
+    }
+}

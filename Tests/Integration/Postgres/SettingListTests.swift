@@ -1,0 +1,126 @@
+import BusProtocol
+import SignalingProtocol
+import SignalingWire
+import TestKit
+import Testing
+
+@testable import PostgresStore
+
+/// The server API's lists of webhooks, trunks and the audit trail.
+@Suite struct SettingListTests {
+    private let pool: PostgresPool
+    private let store: RecordListStore
+
+    init() async throws {
+        pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        store = RecordListStore(pool: pool)
+        for name in ["a", "b", "c"] {
+            try await AppStore(pool: pool).create(
+                id: try AppID(name), certificate: "secret-of-app", tokenRequired: true)
+        }
+    }
+
+    private func records(_ list: ListRecords) async throws -> (records: [JSONValue], next: String?) {
+        let page = try await store.page(list)
+        guard case .array(let records) = try JSONValue.parse(page.records.utf8) else { return ([], nil) }
+        #expect(!page.records.contains("secret"), "\(page.records)")
+        return (records, page.next)
+    }
+
+    /// The values of a member, read page by page of one record.
+    private func walk(_ list: ListRecords, _ member: String) async throws -> [String] {
+        var (list, values) = (list, [String]())
+        list.limit = 1
+        while true {
+            let page = try await records(list)
+            values += page.records.compactMap { $0[member]?.string }
+            guard let next = page.next, values.count < 100 else { return values }
+            list.after = next
+        }
+    }
+
+    private func setWebhook(_ app: String) async throws {
+        let url = try #require(WebhookURL("https://\(app).example.com/hook?secret=query"))
+        #expect(
+            try await WebhookStore(pool: pool).set(Webhook(app: try AppID(app), url: url, secret: "secret-of-the-hook"))
+        )
+    }
+
+    @Test func webhooksWithWhatWaits() async throws {
+        try await setWebhook("b")
+        try await setWebhook("a")
+        #expect(try await walk(ListRecords(.webhooks, limit: 1), "app") == ["a", "b"])
+        let quiet = try #require(try await records(ListRecords(.webhooks, app: AppID("a"), limit: 1)).records.first)
+        #expect(
+            try quiet
+                == JSONValue.parse(
+                    #"""
+                    {"app":"a","url":"https://a.example.com/hook","kinds":["call","channel_created","channel_destroyed","join","leave","offline","online"],
+                    "waiting":0,"oldestSeconds":null,"dead":0,"failures":0,"failingSince":null,"lastError":null,"deliveredAt":null}
+                    """#.utf8))
+        try await pool.query(
+            """
+            INSERT INTO webhook_events (app, at, id, kind, body, queued_at)
+            SELECT 'b', i, 'e' || i, 'join', '{}', now() - make_interval(secs => i) FROM generate_series(1, 9) i
+            """)
+        try await pool.query(
+            """
+            INSERT INTO webhook_dead (app, at, id, kind, body, queued_at, error)
+            SELECT 'b', i, 'd' || i, 'join', '{}', now(), 'no' FROM generate_series(1, 3) i
+            """)
+        try await pool.query(
+            """
+            UPDATE webhooks SET attempts = 4, last_error = 'answered 500', failing_since = to_timestamp(1790000000.9),
+                delivered_at = to_timestamp(1780000000) WHERE app = 'b'
+            """)
+        let failing = try await records(ListRecords(.webhooks, limit: 9)).records
+        #expect(failing.count == 2 && failing[0] == quiet)
+        func number(_ name: String) -> Int64? { failing[1][name]?.integer }
+        #expect((number("waiting"), number("dead"), number("failures")) == (9, 3, 4))
+        #expect((9...60).contains(number("oldestSeconds") ?? 0))
+        #expect((number("failingSince"), number("deliveredAt")) == (1_790_000_000, 1_780_000_000))
+        #expect(failing[1]["lastError"]?.string == "answered 500")
+        #expect(try await records(ListRecords(.webhooks, app: AppID("c"), limit: 1)).records.isEmpty)
+    }
+
+    /// Up to a million events of each app may wait: a page does not count them all.
+    @Test func noMoreThanTheBoundIsCounted() async throws {
+        try await setWebhook("a")
+        let count = Int64(RecordListStore.countedEvents + 1)
+        for (table, columns, values) in [
+            ("webhook_events", "", ""), ("webhook_dead", ", queued_at, error", ", now(), 'no'"),
+        ] {
+            try await pool.query(
+                """
+                INSERT INTO \(table) (app, at, id, kind, body\(columns))
+                SELECT 'a', i, i::text, 'join', '{}'\(values) FROM generate_series(1, $1::bigint) i
+                """, [.int(count)])
+        }
+        let found = try #require(try await records(ListRecords(.webhooks, limit: 1)).records.first)
+        #expect(found["waiting"]?.integer == count - 1 && found["dead"]?.integer == count - 1)
+    }
+
+    @Test func trunksWithoutUsersAndPasswords() async throws {
+        var trunk = SIPTrunk(app: try AppID("b"), host: "sip.example.com", transport: .tls)
+        (trunk.authUser, trunk.secret, trunk.register) = ("secret-user", "secret-word", true)
+        try await TrunkStore(pool: pool).set(trunk)
+        try await TrunkStore(pool: pool).set(SIPTrunk(app: try AppID("a"), host: "192.0.2.1"))
+        #expect(try await walk(ListRecords(.trunks, limit: 1), "host") == ["192.0.2.1", "sip.example.com"])
+        let found = try await records(ListRecords(.trunks, app: AppID("b"), limit: 1)).records
+        let set = try #require(found.first?["updatedAt"]?.integer)
+        #expect(set > 1_700_000_000 && found.count == 1)
+        #expect(
+            try found[0]
+                == JSONValue.parse(
+                    #"{"app":"b","host":"sip.example.com","port":5061,"transport":"tls","register":true,"srtp":"off","updatedAt":\#(set)}"#
+                        .utf8))
+        #expect(try await records(ListRecords(.trunks, app: AppID("c"), limit: 1)).records.isEmpty)
+    }
+
+    @Test func theTrailIsReadPageByPage() async throws {
+        #expect(try await walk(ListRecords(.audit, limit: 1), "subject") == ["c", "b", "a"])
+        #expect(try await walk(ListRecords(.audit, app: AppID("b"), limit: 1), "subject") == ["b"])
+        _ = try await AppStore(pool: pool).remove(try AppID("b"))
+        #expect(try await walk(ListRecords(.audit, app: AppID("b"), limit: 1), "act") == ["app.remove", "app.create"])
+    }
+}
