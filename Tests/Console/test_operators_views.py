@@ -112,3 +112,20 @@ async def test_a_list_that_cannot_be_read_says_why_and_one_without_items_so(stac
         await screen.sees(empty, "#view tbody")
         await screen.sees("0 in all", "#view .more")
         await screen.check()
+
+
+async def test_all_gateways_whichever_answers(stack: Stack, browser: Browser, people):
+    app = stack.create_app(unique("gateways"))
+    async with people(stack) as cast:
+        for gateway in (0, 0, 1):
+            user = cast.exactly(unique("user"), app)
+            await user.login(stack.gateways[gateway])
+        async with console(stack, browser) as screen:
+            connections = f"{ROWS}.map((row) => row[3]).sort().slice(-2).join()"
+            await screen.page.eventually(f"{connections} === '1,2'", "both gateways' connections are shown", 30)
+            rows = await screen.page.evaluate(ROWS)
+            processes = ServerAPI(stack, create_key(stack)["key"]).get("processes").body["processes"]
+            gateways = [one for one in processes if one["kind"] == "gateway"]
+            assert [(row[0], row[1], row[4]) for row in rows] == [(one["id"], one["version"], one["host"]) for one in gateways]
+            await screen.sees("All gateways: 3 connections")
+            await screen.check()
