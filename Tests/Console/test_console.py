@@ -1,78 +1,14 @@
 """The console: signing in, numbers, lists, panels, acts and the tail of events, by pointer and keyboard, at every width."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 from chromium import Browser
-from screens import PHONE, Screen, opened
+from screens import PHONE
 from server_api import ServerAPI, create_key
 from stack_control import Stack, unique
+from views import choose, console, entrance, failing_webhook, go, only_one, open_user, press, sign_in
 from waiting import eventually
 
-VIEWS = ("users", "channels", "calls", "events", "bans", "processes")
+VIEWS = ("users", "channels", "calls", "events", "bans", "webhooks", "trunks", "audit", "processes")
 NOBODY_SECONDS = 15 * 60
-
-
-@asynccontextmanager
-async def entrance(stack: Stack, browser: Browser, **how) -> AsyncIterator[Screen]:
-    """The page before signing in."""
-    async with opened(browser, f"{stack.endpoints['api'][0]}/console/", **how) as screen:
-        yield screen
-
-
-async def sign_in(screen: Screen, key: str, *, keep: bool = False) -> None:
-    await screen.page.evaluate(
-        f"document.querySelector('#key').value = {key!r}, document.querySelector('#keep').checked = {str(keep).lower()}, "
-        "document.querySelector('#sign-in button').click()")
-
-
-@asynccontextmanager
-async def console(stack: Stack, browser: Browser, key: str = "", app: str = "", **how) -> AsyncIterator[Screen]:
-    """The console with a key of the cluster, unless another one is given, on the open app."""
-    async with entrance(stack, browser, **how) as screen:
-        await sign_in(screen, key or create_key(stack)["key"])
-        await screen.sees("Overview", "#view h1")
-        if not key:
-            await choose(screen, "#app", app or stack.open_app.id)
-        yield screen
-
-
-async def choose(screen: Screen, selector: str, value: str) -> None:
-    """Chooses or types a value as a person does."""
-    await screen.page.evaluate(
-        f"{{ const field = document.querySelector({selector!r}); field.value = {value!r}; "
-        "for (const name of ['input', 'change']) field.dispatchEvent(new Event(name, { bubbles: true })); }")
-
-
-async def go(screen: Screen, view: str) -> None:
-    await screen.page.evaluate(f"location.hash = {view!r}")
-    await screen.sees(view.capitalize(), "#view h1")
-
-
-async def press(screen: Screen, text: str, within: str = "#view") -> None:
-    """Presses the button with this text or label."""
-    button = f"[...document.querySelectorAll('{within} button')].find((each) => [each.textContent, each.ariaLabel].includes({text!r}))"
-    await screen.page.eventually(f"{button}?.disabled === false", f"{text} can be pressed")
-    await screen.page.evaluate(f"{button}.click()")
-
-
-async def only_one(screen: Screen) -> None:
-    """Waits until the list has one row: not eleven, before it is searched."""
-    await screen.page.eventually("document.querySelector('#view .more span')?.textContent === '1 in all'", "the list has one row")
-
-
-async def open_user(screen: Screen, account: str) -> None:
-    """Opens the panel of a user, who may be offline."""
-    await screen.page.evaluate("document.querySelector('#panel').close()")
-    # Reads the list again, which is up to a second behind.
-    await go(screen, "bans")
-    await go(screen, "users")
-    await choose(screen, "#view input[type=search]", account)
-    await screen.sees(" in all", "#view .more")
-    await choose(screen, "#view select", "all")
-    await only_one(screen)
-    await press(screen, account)
-    await screen.page.eventually("document.querySelector('#panel').open", "the panel is open")
 
 
 async def test_wrong_keys_and_signing_out(stack: Stack, browser: Browser):
@@ -120,7 +56,11 @@ async def test_a_key_of_an_app_that_may_only_read(stack: Stack, browser: Browser
         api = ServerAPI(stack, create_key(stack)["key"])
         assert api.post(*place, body={"from": "shop", "message": "for later"}).status == 200
         assert await screen.page.evaluate("document.querySelector('#app').disabled")
-        assert not await screen.page.evaluate("document.querySelector('[data-cluster]').checkVisibility()")
+        assert not await screen.page.evaluate("[...document.querySelectorAll('[data-cluster]')].some((each) => each.checkVisibility())")
+        for view in ("webhooks", "trunks", "audit", "processes"):
+            await screen.page.evaluate(f"location.hash = {view!r}")
+            await screen.sees("Overview", "#view h1")
+        assert await screen.page.evaluate("document.querySelector('#view table') === null")
         await open_user(screen, ada.account)
         await screen.sees("for later", "#panel")
         # There is nothing to press but what closes the panel.
@@ -402,6 +342,8 @@ async def test_it_looks_well(stack: Stack, browser: Browser, people):
             members.append(member)
             await member.join("support" if len(members) % 3 else "lobby")
         await members[0].act("invite", "room 1", members[1].account, "")
+        failing_webhook(stack, app.id)
+        stack.control("trunk", "set", app.id, "sip.example.com:5061", "--transport=tls", "--allow=none")
         for name, how in {"desktop": {}, "dark": {"theme": "dark"}, "phone": {"size": PHONE}}.items():
             async with console(stack, browser, app=app.id, **how) as screen:
                 await screen.page.eventually("document.querySelectorAll('.tile .stroke').length > 8", "there are charts", 30)

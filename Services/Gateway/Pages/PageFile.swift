@@ -44,6 +44,7 @@ package struct PageFile: Sendable {
         PageFile("/console/overview.js", PackageResources.overview_js),
         PageFile("/console/panels.js", PackageResources.panels_js),
         PageFile("/console/parts.js", PackageResources.parts_js),
+        PageFile("/console/settings.js", PackageResources.settings_js),
         PageFile("/console/session.js", PackageResources.session_js),
         PageFile("/console/table.js", PackageResources.table_js),
         PageFile("/playground/", PackageResources.playground_html, .playground),

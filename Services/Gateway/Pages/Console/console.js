@@ -6,11 +6,14 @@ import { eventsView } from "./events.js";
 import { bansView, callsView, channelsView, processesView, usersView } from "./lists.js";
 import { overviewView } from "./overview.js";
 import { forgetKey, storeKey, storedKey, watchIdleness } from "./session.js";
+import { auditView, trunksView, webhooksView } from "./settings.js";
 
 const VIEWS = {
     overview: overviewView, users: usersView, channels: channelsView, calls: callsView, events: eventsView, bans: bansView,
-    processes: processesView,
+    webhooks: webhooksView, trunks: trunksView, audit: auditView, processes: processesView,
 };
+/** Those that only a key of the cluster may see. */
+const OF_THE_CLUSTER = ["webhooks", "trunks", "audit", "processes"];
 const APPS_BOUND = 1000;
 
 /** What the views need of the session; null when nobody is signed in. */
@@ -27,7 +30,7 @@ async function signIn(key, isKept) {
     const apps = isCluster ? (await api.get("apps", { limit: APPS_BOUND })).apps.map(({ app }) => app) : [about.app];
     if (isKept) storeKey(key);
     api.onRefused = () => signOut("The key is not valid any more.");
-    context = { api, isCluster, app: apps[0], may: (scope) => about.scopes.includes(scope) };
+    context = { api, isCluster, apps, app: apps[0], may: (scope) => about.scopes.includes(scope) };
     const chosen = sessionStorage.getItem("heliograph-console-app");
     if (apps.includes(chosen)) context.app = chosen;
     find("#app").replaceChildren(...apps.map((app) => make("option", { value: app }, app)));
@@ -64,7 +67,7 @@ function showInside(isInside) {
 function showView() {
     if (!context) return;
     const name = location.hash.slice(1);
-    const isKnown = Object.hasOwn(VIEWS, name) && (name !== "processes" || context.isCluster);
+    const isKnown = Object.hasOwn(VIEWS, name) && (context.isCluster || !OF_THE_CLUSTER.includes(name));
     const chosen = isKnown ? name : "overview";
     shown?.end?.();
     for (const link of find("#views").children) {

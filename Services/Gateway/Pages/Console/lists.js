@@ -6,12 +6,12 @@ import { attempt } from "./parts.js";
 import { Table, badge, moment, number, since, span } from "./table.js";
 
 const TYPING_MS = 250;
-const PAGE = 100;
+export const PAGE = 100;
 
-const heading = (title, ...controls) => make("header", {}, make("h1", {}, title), controls);
+export const heading = (title, ...controls) => make("header", {}, make("h1", {}, title), controls);
 
 /** A field that calls `changed` a moment after the last key. */
-function search(text, placeholder, changed) {
+export function search(text, placeholder, changed) {
     let timer;
     const control = make("input", {
         type: "search", placeholder, maxlength: 128, spellcheck: "false", autocomplete: "off",
@@ -28,10 +28,10 @@ function choice(text, options, changed) {
     return { control, element: field(text, control) };
 }
 
-const refresh = (table) => make("button", { type: "button", onclick: () => table.reload() }, "Refresh");
+export const refresh = (table) => make("button", { type: "button", onclick: () => table.reload() }, "Refresh");
 
 /** A name that opens a panel. */
-const link = (name, open) => make("button", { type: "button", class: "name", onclick: () => open().catch((error) => note(error.message, true)) }, name);
+export const link = (name, open) => make("button", { type: "button", class: "name", onclick: () => open().catch((error) => note(error.message, true)) }, name);
 
 export function usersView(context) {
     const { api, app } = context;

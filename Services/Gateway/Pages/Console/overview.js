@@ -2,7 +2,7 @@
 
 import { make } from "/pages/dom.js";
 import { Metrics, Sparkline, bars } from "./charts.js";
-import { number } from "./table.js";
+import { Table, number, span } from "./table.js";
 
 const PAUSE_MS = 5_000;
 const DAYS = 30;
@@ -29,6 +29,32 @@ const perSecond = (rate) => (rate === null ? "–" : rate >= 100 ? number(rate) 
 const milliseconds = (seconds) => (seconds === null ? "–" : (seconds * 1000).toFixed(seconds < 0.1 ? 1 : 0));
 const mebibytes = (bytes) => (bytes === null ? "–" : number(bytes / 1_048_576));
 
+/** The gateways that run, whichever of them answers. */
+function allGateways(api) {
+    let found = { gateways: [], time: 0 };
+    const table = new Table("All gateways", [
+        { name: "Gateway", value: ({ id }) => make("code", {}, id) },
+        { name: "Version", value: ({ version }) => version },
+        { name: "Runs for", kind: "number", value: ({ since: begun }) => span(found.time - begun) },
+        { name: "Connections", kind: "number", value: ({ connections }) => number(connections) },
+        { name: "Host", kind: "extra", value: ({ host }) => host },
+    ], async () => ({ items: found.gateways, next: null }));
+    const title = make("h2", { hidden: true });
+    return {
+        title, element: table.element,
+        async read() {
+            const { processes, time } = await api.get("processes");
+            found = { gateways: processes.filter(({ kind }) => kind === "gateway"), time };
+        },
+        async show() {
+            const connections = found.gateways.reduce((sum, gateway) => sum + (gateway.connections ?? 0), 0);
+            title.textContent = `All gateways: ${number(connections)} connections`;
+            title.hidden = false;
+            await table.reload();
+        },
+    };
+}
+
 export function overviewView(context) {
     const { api, app, isCluster } = context;
     const own = {
@@ -49,6 +75,7 @@ export function overviewView(context) {
         api: tile("Server API", "requests", "calm"),
         memory: tile("Memory", "of the gateway process", "calm"),
     };
+    const all = allGateways(api);
     const days = make("section", { class: "card block", "aria-label": "Logins by day" }, make("h2", {}, "Logins by day"));
     const elements = (group) => Object.values(group).map(({ element }) => element);
     const problem = make("p", { class: "problem", role: "alert" });
@@ -114,7 +141,9 @@ export function overviewView(context) {
         // Nobody looks at a hidden page.
         if (!document.hidden) {
             try {
-                await Promise.all([showApp(), isCluster && showGateway()]);
+                await Promise.all([showApp(), isCluster && showGateway(), isCluster && all.read()]);
+                // Below all else, so that nothing moves when it is shown.
+                if (isCluster) await all.show();
                 problem.textContent = "";
                 stamp.textContent = `at ${new Date().toTimeString().slice(0, 8)}, every ${PAUSE_MS / 1000} s`;
             } catch (error) {
@@ -132,6 +161,8 @@ export function overviewView(context) {
             isCluster && make("h2", {}, "This gateway"),
             isCluster && make("div", { class: "tiles" }, elements(gateway)),
             days,
+            isCluster && all.title,
+            isCluster && all.element,
         ].filter(Boolean),
         end() {
             isOver = true;

@@ -8,7 +8,7 @@ import { badge, moment, number, since, span } from "./table.js";
 const BAN_SECONDS = [[3_600, "an hour"], [86_400, "a day"], [7 * 86_400, "a week"], [365 * 86_400, "a year"]];
 
 /** Opens the panel with a title; what has the focus gets it back. */
-function open(title, ...children) {
+export function openPanel(title, ...children) {
     const panel = find("#panel");
     panel.replaceChildren(
         make("div", { class: "head" }, make("h2", { id: "panel-title" }, title), make("button", { type: "button", onclick: () => panel.close() }, "Close")),
@@ -82,7 +82,7 @@ export async function openUser(context, account, changed) {
         changed();
         await openUser(context, account, changed);
     };
-    open(
+    openPanel(
         account,
         section("User", facts([
             ["State", badge(user.state)],
@@ -134,7 +134,7 @@ export async function openChannel(context, name, changed) {
         history(context, name, (account) => openAccount(account).catch((error) => note(error.message, true))),
     ]);
     const chips = members.map(({ account }) => chip(account, () => openAccount(account)));
-    open(
+    openPanel(
         name,
         section(`Members (${number(total)})`,
             make("div", { class: "chips" }, chips.length > 0 ? chips : make("span", { class: "quiet" }, "none"),

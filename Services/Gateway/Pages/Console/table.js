@@ -9,13 +9,15 @@ export class Table {
     #body = make("tbody");
     #count = make("span", { class: "quiet", role: "status" });
     #more;
+    #nothing;
     #next = null;
     #total = 0;
     /** The latest request, so that an answer that was overtaken is dropped. */
     #turn = 0;
 
-    /** @param read `async (after) -> { items, next }` */
-    constructor(title, columns, read) {
+    /** @param read `async (after) -> { items, next }`; `nothing` is said of a list without items. */
+    constructor(title, columns, read, nothing = "Nothing here") {
+        this.#nothing = nothing;
         this.#columns = columns;
         this.#read = read;
         this.#more = make("button", { type: "button", onclick: () => this.#load(this.#next) }, "More");
@@ -44,16 +46,30 @@ export class Table {
             else this.#body.append(...rows);
             this.#total = (after === null ? 0 : this.#total) + rows.length;
             this.#next = next;
-            if (this.#total === 0) this.#body.replaceChildren(make("tr", {}, make("td", { colspan: this.#columns.length, class: "empty" }, "Nothing here")));
+            if (this.#total === 0) this.#say(this.#nothing);
             this.#count.textContent = next === null ? `${this.#total} in all` : `the first ${this.#total}`;
             this.#more.hidden = next === null;
             // Shown with its first rows, so that nothing moves.
             this.element.hidden = false;
         } catch (error) {
-            if (turn === this.#turn) note(error.message, true);
+            if (turn === this.#turn) this.#fail(error);
         } finally {
             this.#more.disabled = false;
         }
+    }
+
+    /** What was shown stays; where nothing was, the list says why. */
+    #fail(error) {
+        note(error.message, true);
+        if (this.#total > 0) return;
+        this.#say(`Could not be read: ${error.message}`);
+        this.#count.textContent = "";
+        this.#more.hidden = true;
+        this.element.hidden = false;
+    }
+
+    #say(text) {
+        this.#body.replaceChildren(make("tr", {}, make("td", { colspan: this.#columns.length, class: "empty" }, text)));
     }
 
     #row(item) {
@@ -94,7 +110,7 @@ export function moment(time) {
 
 const STATES = {
     connected: "good", detached: "warn", offline: "", talking: "good", ringing: "info", inviting: "info", ended: "", "not answered": "warn",
-    online: "good", join: "accent", leave: "", gap: "bad", message: "info", attribute: "",
+    failing: "bad", late: "warn", delivers: "good", new: "", online: "good", join: "accent", leave: "", gap: "bad", message: "info", attribute: "",
 };
 
 /** A state as a badge. */

@@ -1,0 +1,107 @@
+// The views of what is set for apps, and of who set it: webhooks, trunks and the audit trail. For keys of the cluster.
+
+import { make } from "/pages/dom.js";
+import { PAGE, heading, link, refresh, search } from "./lists.js";
+import { openPanel } from "./panels.js";
+import { facts, section } from "./parts.js";
+import { Table, badge, moment, number, since, span } from "./table.js";
+
+/** The server counts no further. */
+const COUNTED = 10_000;
+/** A receiver that works has its events within seconds. */
+const LATE_SECONDS = 60;
+
+/** How a webhook is doing, in a word. */
+function standing({ failingSince, oldestSeconds, deliveredAt }) {
+    if (failingSince !== null) return "failing";
+    if (oldestSeconds > LATE_SECONDS) return "late";
+    return deliveredAt === null ? "new" : "delivers";
+}
+
+const counted = (count) => (count >= COUNTED ? `${number(COUNTED)} or more` : number(count));
+/** A number, in the colour of the badge `kind` where it should be 0. */
+const coloured = (count, kind) => (count > 0 && kind ? make("span", { class: `badge ${kind}` }, counted(count)) : counted(count));
+/** How bad it is that events wait: a few always do. */
+const WAITING = { failing: "bad", late: "warn" };
+
+function openWebhook(webhook) {
+    openPanel(
+        webhook.app,
+        section("Webhook", facts([
+            ["State", badge(standing(webhook))], ["Receiver", webhook.url], ["Kinds", webhook.kinds.join(", ")],
+            ["Delivered", moment(webhook.deliveredAt)],
+        ])),
+        section("What waits", facts([
+            ["Events", counted(webhook.waiting)], ["The oldest for", span(webhook.oldestSeconds)], ["Dead letters", counted(webhook.dead)],
+        ])),
+        webhook.failingSince !== null && section("Failures", facts([
+            ["Since", moment(webhook.failingSince)], ["Requests", number(webhook.failures)], ["Last error", webhook.lastError ?? "–"],
+        ])));
+}
+
+export function webhooksView({ api }) {
+    const table = new Table("Webhooks", [
+        { name: "App", value: (webhook) => link(webhook.app, async () => openWebhook(webhook)) },
+        { name: "State", value: (webhook) => badge(standing(webhook)) },
+        { name: "Failing for", kind: "extra", value: ({ failingSince }) => since(failingSince) },
+        { name: "Waiting", kind: "number extra", value: (webhook) => coloured(webhook.waiting, WAITING[standing(webhook)]) },
+        { name: "The oldest for", kind: "number extra", value: ({ oldestSeconds }) => span(oldestSeconds) },
+        { name: "Dead letters", kind: "number", value: ({ dead }) => coloured(dead, "bad") },
+        { name: "Last error", kind: "extra", value: ({ lastError }) => lastError ?? "–" },
+        { name: "Receiver", kind: "extra", value: ({ url }) => url },
+    ], async (after) => {
+        const { webhooks, next } = await api.get("webhooks", { after, limit: PAGE });
+        return { items: webhooks, next };
+    }, "No app has a webhook: heliographctl webhook set makes one");
+    table.reload();
+    return { element: [heading("Webhooks", refresh(table)), table.element] };
+}
+
+export function trunksView({ api }) {
+    const table = new Table("Trunks", [
+        { name: "App", value: ({ app }) => app },
+        { name: "Peer", value: ({ host, port }) => make("code", {}, `${host.includes(":") ? `[${host}]` : host}:${port}`) },
+        { name: "Transport", value: ({ transport }) => transport },
+        { name: "Registers", kind: "extra", value: ({ register }) => (register ? "yes" : "no") },
+        { name: "SRTP", kind: "extra", value: ({ srtp }) => srtp },
+        { name: "Set", kind: "extra", value: ({ updatedAt }) => moment(updatedAt) },
+    ], async (after) => {
+        const { trunks, next } = await api.get("trunks", { after, limit: PAGE });
+        return { items: trunks, next };
+    }, "No app has a trunk: heliographctl trunk set makes one");
+    table.reload();
+    return { element: [heading("Trunks", refresh(table)), table.element] };
+}
+
+const who = ({ by, name }) => `${by} ${name ?? "unknown"}`;
+
+function openEntry(entry) {
+    const details = Object.entries(entry.details).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]);
+    openPanel(
+        entry.act,
+        section("What", facts([
+            ["At", new Date(entry.at * 1000).toLocaleString()], ["App", entry.app ?? "–"], ["To", entry.subject ?? "–"], ["By", who(entry)],
+        ])),
+        details.length > 0 && section("Details", facts(details)),
+        (entry.requestId || entry.traceId) && section("Request", facts([["Id", entry.requestId ?? "–"], ["Trace", entry.traceId ?? "–"]])));
+}
+
+export function auditView({ api, apps }) {
+    const table = new Table("Audit", [
+        { name: "At", value: ({ at }) => moment(at) },
+        { name: "Act", value: (entry) => link(entry.act, async () => openEntry(entry)) },
+        { name: "App", kind: "extra", value: ({ app }) => app ?? "–" },
+        { name: "To", value: ({ subject }) => subject ?? "–" },
+        { name: "By", kind: "extra", value: who },
+        { name: "Details", kind: "extra", value: ({ details }) => (Object.keys(details).length > 0 ? JSON.stringify(details) : "–") },
+    ], async (after) => {
+        const { entries, next } = await api.get("audit", { app: app.control.value.trim(), after, limit: PAGE });
+        return { items: entries, next };
+    });
+    // A removed app's entries stay, so that apps which are not in the list can be asked for.
+    const app = search("App", "all apps, or the id of one", () => table.reload());
+    app.control.setAttribute("list", "audit-apps");
+    const known = make("datalist", { id: "audit-apps" }, apps.map((name) => make("option", { value: name })));
+    table.reload();
+    return { element: [heading("Audit", app.element, known, refresh(table)), table.element] };
+}

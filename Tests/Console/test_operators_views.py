@@ -1,0 +1,131 @@
+"""What operators look for in the console: webhooks, trunks, the audit trail, and all gateways."""
+
+import pytest
+from chromium import Browser
+from screens import PHONE, Screen
+from server_api import ServerAPI, create_key
+from stack_control import Stack, unique
+from views import choose, console, failing_webhook, go, press
+
+ROWS = (
+    "[...document.querySelectorAll('#view tbody tr')].map((row) => [...row.children].filter((each) => each.checkVisibility())"
+    ".map((each) => each.innerText))")
+FACTS = "Object.fromEntries([...document.querySelectorAll('#panel .facts dt')].map((each) => [each.innerText, each.nextSibling.innerText]))"
+
+
+async def row_of(screen: Screen, text: str) -> list[str]:
+    """The row that begins with a text, once it is shown."""
+    await screen.page.eventually(f"{ROWS}.some((row) => row[0] === {text!r})", f"there is a row of {text}")
+    return await screen.page.evaluate(f"{ROWS}.find((row) => row[0] === {text!r})")
+
+
+async def test_a_failing_webhook_stands_out(stack: Stack, browser: Browser):
+    app, quiet = (stack.create_app(unique("hooks")).id for _ in range(2))
+    failing_webhook(stack, app)
+    stack.control("webhook", "set", quiet, "https://example.com/")
+    async with console(stack, browser, app=app) as screen:
+        await go(screen, "webhooks")
+        row = await row_of(screen, app)
+        assert row == [app, "failing", "1 h", "7", "1 h", "2", "the receiver answered 503", f"https://{app}.example.com/hook"]
+        assert (await row_of(screen, quiet))[1:6] == ["new", "–", "0", "–", "0"]
+        colours = (
+            f"[...document.querySelectorAll('#view tbody tr')].find((each) => each.innerText.includes({{!r}}))"
+            ".querySelectorAll('.badge.bad').length")
+        assert await screen.page.evaluate(colours.format(app)) == 3
+        assert await screen.page.evaluate(colours.format(quiet)) == 0
+        await screen.check()
+        # By keyboard: the panel opens, and gives the focus back.
+        await screen.page.evaluate(f"[...document.querySelectorAll('#view td button')].find((each) => each.innerText === {app!r}).focus()")
+        await screen.press("Enter")
+        await screen.sees("What waits", "#panel")
+        shown = await screen.page.evaluate(FACTS)
+        assert (shown["State"], shown["Kinds"], shown["Events"], shown["Dead letters"]) == ("failing", "join, leave", "7", "2")
+        assert (shown["Requests"], shown["Last error"]) == ("12", "the receiver answered 503")
+        assert "secret" not in await screen.page.evaluate("document.documentElement.outerHTML")
+        await screen.check()
+        await screen.press("Escape")
+        assert await screen.page.evaluate("document.activeElement.innerText") == app
+
+
+async def test_trunks_without_their_passwords(stack: Stack, browser: Browser):
+    app = stack.create_app(unique("trunk")).id
+    login = ("--user=trunk-user", "--secret=trunk-word", "--register")
+    stack.control("trunk", "set", app, "sip.example.com:5071", "--transport=tcp", "--allow=none", *login)
+    async with console(stack, browser, app=app) as screen:
+        await go(screen, "trunks")
+        assert (await row_of(screen, app))[:5] == [app, "sip.example.com:5071", "tcp", "yes", "off"]
+        page = await screen.page.evaluate("document.documentElement.outerHTML")
+        assert "trunk-user" not in page and "trunk-word" not in page
+        await screen.check()
+        stack.control("trunk", "set", app, "[2001:db8::1]:5060", "--transport=udp", "--allow=none")
+        await press(screen, "Refresh")
+        await screen.page.eventually(f"{ROWS}.some((row) => row[1] === '[2001:db8::1]:5060')", "the address is shown")
+
+
+async def test_the_audit_trail_by_app_and_page(stack: Stack, browser: Browser):
+    app = stack.create_app(unique("trail")).id
+    key = create_key(stack, app=app)
+    acting = ServerAPI(stack, key["key"])
+    for number in range(101):
+        path = ("apps", app, "users", f"user{number}", "ban")
+        assert acting.put(*path, body={"seconds": 60, "reason": f"<b>{number}</b>"}).status == 200
+    async with console(stack, browser, app=app) as screen:
+        await go(screen, "audit")
+        await screen.sees("user.ban", "#view tbody")
+        # Of all apps: other tests' too.
+        await screen.sees("the first 100", "#view .more")
+        await choose(screen, "#view input[type=search]", app)
+        await screen.page.eventually(f"{ROWS}.length === 100 && {ROWS}.every((row) => row[2] === {app!r})", "only the app's are shown")
+        first = (await screen.page.evaluate(ROWS))[0]
+        assert first[1:5] == ["user.ban", app, "user100", f"key {key['id']}"] and '"reason":"<b>100</b>"' in first[5]
+        await press(screen, "More")
+        await screen.sees("103 in all", "#view .more")
+        rows = await screen.page.evaluate(ROWS)
+        assert [row[1] for row in rows[-3:]] == ["user.ban", "key.create", "app.create"]
+        assert [row[3] for row in rows[:101]] == [f"user{100 - number}" for number in range(101)]
+        await screen.check()
+        await press(screen, "user.ban")
+        await screen.sees("Details", "#panel")
+        shown = await screen.page.evaluate(FACTS)
+        assert (shown["To"], shown["By"], shown["reason"]) == ("user100", f"key {key['id']}", "<b>100</b>") and shown["Id"] != "–"
+        await screen.check()
+        await screen.page.evaluate("document.querySelector('#panel').close()")
+        await choose(screen, "#view input[type=search]", "nothing-of-this")
+        await screen.sees("Nothing here", "#view tbody")
+        await screen.sees("0 in all", "#view .more")
+
+
+@pytest.mark.parametrize("how", [{}, {"theme": "dark"}, {"size": PHONE}], ids=["light", "dark", "phone"])
+@pytest.mark.parametrize("view", ["webhooks", "trunks", "audit"])
+async def test_a_list_that_cannot_be_read_says_why_and_one_without_items_so(stack: Stack, browser: Browser, view: str, how: dict):
+    empty = {"webhooks": "No app has a webhook", "trunks": "No app has a trunk", "audit": "Nothing here"}[view]
+    async with console(stack, browser, **how) as screen:
+        await screen.page.evaluate(
+            "{ const ask = window.fetch; window.answers = [[503, { detail: 'the list took longer than 2 s' }], "
+            f"[200, {{ {'entries' if view == 'audit' else view}: [], next: null }}]]; "
+            "window.fetch = async (target, ...more) => { if (!/v1.(webhooks|trunks|audit)/.test(target)) return ask(target, ...more); "
+            "const [status, body] = window.answers.shift(); return new Response(JSON.stringify(body), { status }); }; }")
+        await go(screen, view)
+        await screen.sees("Could not be read: the list took longer than 2 s", "#view tbody")
+        await screen.check()
+        await press(screen, "Refresh")
+        await screen.sees(empty, "#view tbody")
+        await screen.sees("0 in all", "#view .more")
+        await screen.check()
+
+
+async def test_all_gateways_whichever_answers(stack: Stack, browser: Browser, people):
+    app = stack.create_app(unique("gateways"))
+    async with people(stack) as cast:
+        for gateway in (0, 0, 1):
+            user = cast.exactly(unique("user"), app)
+            await user.login(stack.gateways[gateway])
+        async with console(stack, browser) as screen:
+            connections = f"{ROWS}.map((row) => row[3]).sort().slice(-2).join()"
+            await screen.page.eventually(f"{connections} === '1,2'", "both gateways' connections are shown", 30)
+            rows = await screen.page.evaluate(ROWS)
+            processes = ServerAPI(stack, create_key(stack)["key"]).get("processes").body["processes"]
+            gateways = [one for one in processes if one["kind"] == "gateway"]
+            assert [(row[0], row[1], row[4]) for row in rows] == [(one["id"], one["version"], one["host"]) for one in gateways]
+            await screen.sees("All gateways: 3 connections")
+            await screen.check()
