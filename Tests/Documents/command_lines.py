@@ -126,6 +126,9 @@ def simple_commands(command: str) -> Iterator[list[str]]:
         if word and set(word) <= set("|&;"):
             yield words
             words = []
+        elif word and set(word) <= set("<>"):
+            # With what it is redirected to.
+            next(lexer, None)
         else:
             words.append(word)
     yield words
