@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import BusProtocol
+internal import ControlApply
 internal import PostgresStore
 internal import SignalingProtocol
 
@@ -29,7 +30,7 @@ struct AppCommand: AsyncParsableCommand {
             try await Failure.reported {
                 let id = try id ?? AppID(SecureRandom.hex(bytes: 16))
                 var chosen = AppLimits()
-                limits.apply(to: &chosen)
+                limits.patch.apply(to: &chosen)
                 try await Database.with { [chosen] pool in
                     do {
                         let app = try await AppStore(pool: pool).create(
@@ -77,7 +78,7 @@ struct AppCommand: AsyncParsableCommand {
         func run() async throws {
             try await Failure.reported {
                 try await Database.with { pool in
-                    guard let app = try await AppStore(pool: pool).changeLimits(of: id, limits.apply) else {
+                    guard let app = try await AppStore(pool: pool).changeLimits(of: id, limits.patch.apply) else {
                         throw AppCommand.unknown(id)
                     }
                     output.show(AppOutput(app, withCertificate: false))

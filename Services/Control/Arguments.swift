@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import ControlApply
 package import PostgresStore
 package import SignalingProtocol
 
@@ -7,9 +8,7 @@ struct Certificate: ExpressibleByArgument {
     let text: String
 
     init?(argument: String) {
-        guard (1...128).contains(argument.utf8.count), argument.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            return nil
-        }
+        guard AppPatch.isCertificate(argument) else { return nil }
         text = argument
     }
 
@@ -52,15 +51,7 @@ struct SIPAddressArgument: ExpressibleByArgument {
             host = parts[0]
             port = parts.count == 2 ? parts[1] : nil
         }
-        let allowed = host.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: ":"):
-                true
-            default: false
-            }
-        }
-        guard allowed, (1...253).contains(host.utf8.count) else { return nil }
+        guard TrunkPatch.isHost(String(host)) else { return nil }
         self.host = String(host)
         guard let port else {
             self.port = nil
@@ -76,15 +67,7 @@ struct SIPNumberArgument: ExpressibleByArgument {
     let text: String
 
     init?(argument: String) {
-        let allowed = argument.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "A")...UInt8(ascii: "Z"):
-                true
-            default: "+*#-._".utf8.contains(byte)
-            }
-        }
-        guard allowed, (1...64).contains(argument.utf8.count) else { return nil }
+        guard TrunkPatch.isNumber(argument) else { return nil }
         text = argument
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import ControlApply
 internal import Glibc
 internal import PostgresStore
 internal import RedisClient
@@ -47,6 +48,8 @@ struct Failure: Error {
             failure = Failure(error)
         } catch let error as ConfigurationError {
             failure = Failure(message: error.description, code: EX_CONFIG)
+        } catch let problem as SettingProblem {
+            failure = Failure(message: problem.ofOption, code: EX_USAGE)
         } catch let error as Failure {
             failure = error
         }

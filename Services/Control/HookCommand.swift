@@ -58,7 +58,7 @@ struct HookCommand: AsyncParsableCommand {
                     hook.deadline = deadline
                     hook.failsOpen = failOpen
                     hook.requests = requests
-                    hook.allowed = receiver.allowed()
+                    hook.allowed = receiver.allowed
                     hook.refusesBusy = refuseBusy
                     guard try await BeforeHookStore(pool: pool).set(hook, of: app) else {
                         throw AppCommand.unknown(app)

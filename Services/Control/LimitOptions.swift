@@ -1,20 +1,9 @@
 internal import ArgumentParser
 internal import BusProtocol
-internal import SignalingProtocol
+package import ControlApply
 
 /// The options for an app's limits. Limits that are not given keep their values; a new app gets the defaults.
 struct LimitOptions: ParsableArguments {
-    enum SpecialChannels: String, ExpressibleByArgument, CaseIterable {
-        case open
-        case closed
-    }
-
-    enum ToldMessages: String, ExpressibleByArgument, CaseIterable {
-        case none
-        case withoutText = "without-text"
-        case withText = "with-text"
-    }
-
     @Option(help: "Channel messages of one session a second, and as many instant messages; 1000000: no limit.")
     var messagesPerSecond: Int?
 
@@ -37,35 +26,33 @@ struct LimitOptions: ParsableArguments {
     var mailboxBytes: Int?
 
     @Option(help: "Whether clients may join the special channels, which announce logins and joins.")
-    var specialChannels: SpecialChannels?
+    var specialChannels: AppPatch.SpecialChannels?
 
     @Option(help: "Whether the server API's streams of events tell of messages, and with their texts.")
-    var messageEvents: ToldMessages?
+    var messageEvents: AppPatch.MessageEvents?
 
-    private var changes: [(limit: AppLimit, value: Int)] {
+    /// What the options say.
+    var patch: AppPatch {
         let options = [
             "messagesPerSecond": messagesPerSecond, "channelMessagesPerSecond": channelMessagesPerSecond,
             "actsPerSecond": actsPerSecond, "attributeChangesPerSecond": attributeChangesPerSecond,
             "channelAttributeChangesPerSecond": channelAttributeChangesPerSecond,
             "mailboxEntries": mailboxEntries, "mailboxBytes": mailboxBytes,
         ]
-        return AppLimits.all.compactMap { limit in
-            guard let option = options[limit.name] else { preconditionFailure("\(limit.name) has no option") }
-            return option.map { (limit, $0) }
+        for limit in AppLimits.all where options[limit.name] == nil {
+            preconditionFailure("\(limit.name) has no option")
         }
+        var patch = AppPatch()
+        patch.limits = options.compactMapValues(\.self)
+        patch.specialChannels = specialChannels
+        patch.messageEvents = messageEvents
+        return patch
     }
 
     func validate() throws {
-        for (limit, value) in changes where !limit.range.contains(value) {
-            throw ValidationError(
-                "\(limit.name) must be \(limit.range.lowerBound)...\(limit.range.upperBound)")
-        }
-    }
-
-    /// Sets the limits that were given.
-    func apply(to limits: inout AppLimits) {
-        for (limit, value) in changes { limits[limit] = value }
-        if let specialChannels { limits.specialChannelsOpen = specialChannels == .open }
-        if let messageEvents { limits.streamedMessages = MessageDetail(rawValue: messageEvents.rawValue) }
+        do throws(SettingProblem) { try patch.check() } catch { throw ValidationError(error) }
     }
 }
+
+extension AppPatch.SpecialChannels: ExpressibleByArgument {}
+extension AppPatch.MessageEvents: ExpressibleByArgument {}

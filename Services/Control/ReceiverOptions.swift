@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import BusProtocol
+internal import ControlApply
 
 /// Where an app's server takes requests, and how they are signed.
 struct ReceiverOptions: ParsableArguments {
@@ -30,10 +31,8 @@ struct ReceiverOptions: ParsableArguments {
         return url
     }
 
-    /// - Parameter former: what holds of the networks that are not named.
-    func allowed(insteadOf former: AllowedNetworks = []) -> AllowedNetworks {
-        AllowedNetworks(
-            private: allowPrivate ?? former.contains(.privateOnes),
-            loopback: allowLoopback ?? former.contains(.loopback))
+    /// The networks that are named.
+    var allowed: AllowedNetworks {
+        AllowedNetworks().changed(private: allowPrivate, loopback: allowLoopback)
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import ControlApply
 internal import PostgresStore
 internal import SignalingProtocol
 
@@ -21,8 +22,8 @@ struct TrunkCommand: AsyncParsableCommand {
         @Argument(help: "HOST or HOST:PORT of the SIP peer; [ADDRESS]:PORT for IPv6.")
         var address: SIPAddressArgument
 
-        @Option(help: "udp, tcp or tls; the default port is 5060, or 5061 for tls.")
-        var transport = SIPTransport.udp
+        @Option(help: "udp, tcp or tls, at first udp; the default port is 5060, or 5061 for tls.")
+        var transport: SIPTransport?
 
         @Option(help: "The user name for digest authentication and registration.")
         var user: String?
@@ -36,14 +37,14 @@ struct TrunkCommand: AsyncParsableCommand {
         @Flag(help: "Register at the peer, and keep the registration up.")
         var register = false
 
-        @Option(help: "How digits are sent: auto, rfc4733 or info.")
-        var dtmf = SIPTrunk.DTMF.auto
+        @Option(help: "How digits are sent: auto, rfc4733 or info; at first auto.")
+        var dtmf: SIPTrunk.DTMF?
 
-        @Option(help: "Encrypted media: off, optional or required.")
-        var srtp = SIPTrunk.SRTP.off
+        @Option(help: "Encrypted media: off, optional or required; at first off.")
+        var srtp: SIPTrunk.SRTP?
 
-        @Option(help: "Seconds that a telephone may ring: 1...3600.")
-        var ring = 60
+        @Option(help: "Seconds that a telephone may ring: 1...3600; at first 60.")
+        var ring: Int?
 
         @Flag(help: "Take calls from other addresses that authenticate with the user and the secret.")
         var acceptDigest = false
@@ -56,47 +57,34 @@ struct TrunkCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            guard (1...3600).contains(ring) else { throw ValidationError("--ring must be 1...3600") }
-            guard (user == nil) == (secret == nil) else {
-                throw ValidationError("--user and --secret must be given together")
-            }
-            guard user != nil || !(register || acceptDigest) else {
-                throw ValidationError("--register and --accept-digest require --user and --secret")
-            }
-            for text in [user, secret, fromDomain].compactMap(\.self) {
-                guard (1...128).contains(text.utf8.count), text.unicodeScalars.allSatisfy({ $0.value >= 0x20 }) else {
-                    throw ValidationError(
-                        "--user, --secret and --from-domain must have 1 to 128 bytes and no control characters")
-                }
-            }
+            do throws(SettingProblem) { try patch.check() } catch { throw ValidationError(error) }
         }
 
-        /// The trunk as the options describe it.
-        private var trunk: SIPTrunk {
-            var trunk = SIPTrunk(app: app, host: address.host, port: address.port, transport: transport)
-            trunk.authUser = user
-            trunk.secret = secret
-            trunk.fromDomain = fromDomain
-            trunk.register = register
-            trunk.dtmf = dtmf
-            trunk.srtp = srtp
-            trunk.ringTime = .seconds(ring)
-            trunk.acceptDigest = acceptDigest
-            trunk.trace = trace
-            trunk.assertedIdentity = phones.assertedIdentity
-            trunk.privacy = phones.privacy
-            trunk.policy = phones.policy
-            return trunk
+        /// What the options say.
+        private var patch: TrunkPatch {
+            var patch = TrunkPatch()
+            patch.host = address.host
+            patch.port = address.port.map { .value($0) } ?? .none
+            patch.transport = transport
+            if let user { patch.user = .value(user) }
+            patch.secret = secret
+            if let fromDomain { patch.fromDomain = .value(fromDomain) }
+            patch.registers = register
+            patch.dtmf = dtmf
+            patch.srtp = srtp
+            patch.ring = ring
+            patch.acceptsDigest = acceptDigest
+            patch.traces = trace
+            phones.add(to: &patch)
+            return patch
         }
 
         func run() async throws {
             try await Failure.reported {
-                let trunk = trunk
+                let patch = patch
                 try await Database.with { pool in
-                    // Anyone who knows the app's id can log in to it and could call at the trunk owner's expense.
-                    if !phones.saysWhom, let app = try await AppStore(pool: pool).find(app), !app.tokenRequired {
-                        throw TrunkCommand.openApp(app.id)
-                    }
+                    let isOpen = try await AppStore(pool: pool).find(app).map { !$0.tokenRequired } ?? false
+                    let trunk = try patch.applied(to: nil, of: app, isOpen: isOpen)
                     do {
                         try await TrunkStore(pool: pool).set(trunk)
                     } catch let error as PostgresError where error.isMissingReference {
@@ -106,13 +94,6 @@ struct TrunkCommand: AsyncParsableCommand {
                 }
             }
         }
-    }
-
-    static func openApp(_ app: AppID) -> Failure {
-        .refused(
-            "the app \(app) takes logins without a token: say whom its users may call, by --allow START, --allow any "
-                + "or --allow none"
-        )
     }
 }
 

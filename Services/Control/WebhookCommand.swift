@@ -1,5 +1,6 @@
 internal import ArgumentParser
 package import BusProtocol
+internal import ControlApply
 internal import PostgresStore
 internal import SignalingProtocol
 
@@ -43,34 +44,28 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            guard Webhook.batches.contains(batch ?? 1) else { throw ValidationError("--batch must be 1...1000") }
-            guard messageText != true || kinds.isEmpty || kinds.contains(.message) else {
-                throw ValidationError("--message-text needs message among --kinds")
-            }
+            do throws(SettingProblem) { try patch.check() } catch { throw ValidationError(error) }
         }
 
-        /// The webhook as the options change it.
-        private func changed(_ former: Webhook?, url: WebhookURL, secret: String?) throws -> Webhook {
-            var webhook = former ?? Webhook(app: app, url: url, secret: SecureRandom.hex(bytes: 32))
-            webhook.url = url
-            if let secret { webhook.secret = secret }
-            if !kinds.isEmpty { webhook.kinds = Swift.Set(kinds) }
-            if let batch { webhook.batch = batch }
-            webhook.allowed = receiver.allowed(insteadOf: webhook.allowed)
-            let tellsMessages = webhook.kinds.contains(.message)
-            guard messageText != true || tellsMessages else {
-                throw ValidationError("--message-text needs message among the kinds")
-            }
-            webhook.messageText = tellsMessages && messageText ?? webhook.messageText
-            return webhook
+        /// What the options say, but for the URL and the secret.
+        private var patch: WebhookPatch {
+            var patch = WebhookPatch()
+            patch.kinds = kinds.isEmpty ? nil : kinds
+            patch.messageText = messageText
+            patch.batch = batch
+            patch.allowsPrivate = receiver.allowPrivate
+            patch.allowsLoopback = receiver.allowLoopback
+            return patch
         }
 
         func run() async throws {
             try await Failure.reported {
-                let (url, given) = (try receiver.address(), try receiver.secret.given())
-                try await Database.with { pool in
+                var patch = patch
+                patch.url = try receiver.address()
+                patch.secret = try receiver.secret.given()
+                try await Database.with { [patch] pool in
                     let former = try await WebhookRecord.find(app, in: pool)?.webhook
-                    let webhook = try changed(former, url: url, secret: given)
+                    let webhook = try patch.applied(to: former, of: app) { SecureRandom.hex(bytes: 32) }
                     guard try await WebhookStore(pool: pool).set(webhook, overlap: overlap.duration) else {
                         throw AppCommand.unknown(app)
                     }

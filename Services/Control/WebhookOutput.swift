@@ -64,12 +64,6 @@ struct WebhookOutput: PrintableRecord {
 }
 
 extension AllowedNetworks {
-    init(private allowsPrivate: Bool, loopback allowsLoopback: Bool) {
-        self = []
-        if allowsPrivate { insert(.privateOnes) }
-        if allowsLoopback { insert(.loopback) }
-    }
-
     /// The phrase of a line; nil when none is allowed.
     var line: String? {
         let names = [contains(.privateOnes) ? "private networks" : nil, contains(.loopback) ? "loopback" : nil]

@@ -62,13 +62,16 @@ struct ChangesOutput: Printable {
 }
 
 extension PostgresPool {
+    /// In milliseconds; below ``PostgresConfiguration/queryTimeout``, so that the error says what was waited for.
+    private static let longestLockWait = 4000
+
     /// Reads and changes in one transaction. Others who set up apps wait meanwhile, so that nothing is overwritten.
     fileprivate func apply(_ desired: DesiredState, dryRun: Bool) async throws -> [SettingChange] {
         let begin =
             dryRun
             ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
             : """
-            BEGIN; SET LOCAL lock_timeout = '5s';
+            BEGIN; SET LOCAL lock_timeout = '\(Self.longestLockWait)ms';
             LOCK TABLE apps, before_hooks, sip_trunks, sip_numbers IN SHARE ROW EXCLUSIVE MODE
             """
         return try await transaction(begin) { transaction in

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from stack_control import BINARIES, Stack, run_program, unique
+from waiting import eventually_blocking
 
 CONTROL = str(BINARIES / "heliographctl")
 SECRET = "a-secret-of-the-receiver"
@@ -154,6 +155,25 @@ def test_bounds_of_a_file(target: Target):
     assert "must have at most 4194304 bytes" in target.apply("{}" + " " * (4 << 20), code=1)
     assert target.apply("{}" + " " * ((4 << 20) - 2)) == "nothing to change\n"
     assert "cannot be read" in target.run("apply", str(target.folder / "missing"), code=1)
+
+
+def test_another_command_at_work(target: Target, stack: Stack):
+    """Apply waits for what changes an app meanwhile, and not without end; a dry run waits for nobody."""
+    app, label = unique("app"), unique("holds")
+    holder = subprocess.Popen(
+        ["psql", target.url, "-X", "-q", "-c", f"SET application_name = '{label}'", "-c",
+         "BEGIN; LOCK TABLE apps IN ROW EXCLUSIVE MODE; SELECT pg_sleep(60)"], stdout=subprocess.DEVNULL)
+    try:
+        eventually_blocking(lambda: stack.sql(
+            "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE mode = 'RowExclusiveLock' AND granted "
+            f"AND application_name = '{label}'") == [["1"]], "the lock to be held")
+        assert "lock timeout" in target.apply({"apps": {app: {}}}, code=1)
+        assert f"app {app}: added" in target.apply({"apps": {app: {}}}, "--dry-run")
+    finally:
+        stack.sql(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{label}'")
+        holder.wait(timeout=60)
+    assert app not in target.apps()
+    assert f"app {app}: added" in target.apply({"apps": {app: {}}})
 
 
 def test_standard_input(target: Target):

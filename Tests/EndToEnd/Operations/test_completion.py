@@ -8,6 +8,8 @@ CONTROL = str(BINARIES / "heliographctl")
 
 @pytest.mark.parametrize("line, wanted", [
     ("heliographctl us", ["user"]),
+    ("heliographctl expo", ["export"]),
+    ("heliographctl apply --dr", ["--dry-run"]),
     ("heliographctl user k", ["kick"]),
     ("heliographctl user b", ["ban", "bans"]),
     ("heliographctl doctor --st", ["--strict"]),

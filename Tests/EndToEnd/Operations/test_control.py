@@ -5,7 +5,9 @@ import re
 from collections.abc import Callable
 
 import pytest
-from stack_control import BINARIES, Stack, run_program
+from stack_control import BINARIES, Stack, run_program, unique
+
+CONTROL = str(BINARIES / "heliographctl")
 
 LIMITS = (
     '"actsPerSecond":50,"appId":"APP","attributeChangesPerSecond":20,{certificate}"channelAttributeChangesPerSecond":200,'
@@ -83,7 +85,7 @@ def test_json(make_stack):
 
 def control_of(url: str, *arguments: str, **settings: str):
     """Runs heliographctl for the Redis at `url`."""
-    return run_program(str(BINARIES / "heliographctl"), *arguments, HELIOGRAPH_REDIS_URL=url, **settings)
+    return run_program(CONTROL, *arguments, HELIOGRAPH_REDIS_URL=url, **settings)
 
 
 @pytest.mark.parametrize("flavour", ["cluster", "sentinel"])
@@ -138,3 +140,39 @@ def test_a_redis_that_is_run_otherwise_is_refused_in_one_line(make_stack):
             assert refused.stderr.startswith("heliographctl: ") and refused.stderr.count("\n") == 1
     wrong = control_of("redis+cluster://127.0.0.1:1", "cluster", "status")
     assert wrong.returncode == 69 and wrong.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(("command", "words"), [
+    ("app limit a --messages-per-second=0", "--messages-per-second must be 1...1000000; it is 0"),
+    ("app limit a --mailbox-bytes=1073741825", "--mailbox-bytes must be 65536...1073741824; it is 1073741825"),
+    ("app limit a --message-events=all", "--message-events"),
+    ("app create --certificate=" + "x" * 129, "--certificate"),
+    ("webhook set a http://b/ --batch=1001", "--batch must be 1...1000; it is 1001"),
+    ("webhook set a http://b/ --message-text --kinds join", "--message-text needs message among the kinds"),
+    ("trunk set a b --ring=3601", "--ring must be 1...3600; it is 3601"),
+    ("trunk set a b:65536", "65536"),
+    ("trunk set a b --user=" + "u" * 129, "--user must have 1 to 128 bytes and no control characters"),
+    ("trunk set a b --privacy=<id>", "--privacy must have 1 to 128 visible characters other than <>"),
+    ("trunk set a b --allow=any --allow=+49", "--allow must have any and none alone"),
+    ("trunk set a b --caller-id=" + "1" * 33, "--caller-id must have entries of 1 to 32 visible ASCII characters"),
+    ("trunk set a b " + "--allow=1 " * 201, "--allow must have at most 200 entries; it is a list of 201"),
+    ("trunk set a b --user-calls-per-minute=10001", "--user-calls-per-minute must be 0...10000; it is 10001"),
+    ("trunk set a b --longest-call=43201", "--longest-call must be 1...43200; it is 43201"),
+    ("number set +1+" + "1" * 64 + " --app=a --account=b", "number"),
+], ids=lambda value: value[:40])
+def test_options_have_the_bounds_of_files(command: str, words: str):
+    done = run_program(CONTROL, *command.split())
+    assert done.returncode == 64 and words in done.stderr, done.stderr
+
+
+def test_what_options_of_a_trunk_need(stack: Stack):
+    app = stack.create_app(unique("app")).id
+    for options, words in [
+        (["--user=u"], "--user needs the secret too"), (["--secret=s"], "--secret needs the user too"),
+        (["--register"], "--register needs the user and the secret"),
+        (["--accept-digest"], "--accept-digest needs the user and the secret"),
+        ([], "--allow is needed, because the app takes logins without a token"),
+    ]:
+        url = stack.endpoints["postgres"]["url"]
+        done = run_program(CONTROL, "trunk", "set", app, "sip.example.org", *options, HELIOGRAPH_POSTGRES_URL=url)
+        assert done.returncode == 64 and words in done.stderr, done.stderr
