@@ -1,5 +1,6 @@
 internal import ArgumentParser
 package import BusProtocol
+internal import ControlApply
 internal import PostgresStore
 internal import SignalingProtocol
 internal import SignalingWire
@@ -16,50 +17,58 @@ struct HookCommand: AsyncParsableCommand {
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Sets an app's before-hook and prints its secret. Gateways follow within 40 s.",
-            discussion: "Options that are not given get their defaults; the secret stays.")
+            discussion: "Set it again to change it: what is not named stays as it was.")
 
         @Argument(help: "The app.")
         var app: AppID
 
         @OptionGroup var receiver: ReceiverOptions
 
-        @Option(parsing: .upToNextOption, help: "What is asked about: login, join, send; by default all.")
+        @Option(parsing: .upToNextOption, help: "What is asked about: login, join, send; at first all.")
         var on: [HookPoint] = []
 
-        @Option(help: "Milliseconds that the server has for an answer: 50...5000.")
-        var deadline = 1000
+        @Option(help: "Milliseconds that the server has for an answer: 50...5000; at first 1000.")
+        var deadline: Int?
 
-        @Flag(help: "Go on when there is no valid answer in time; otherwise it is refused.")
-        var failOpen = false
+        @Flag(
+            inversion: .prefixedNo, help: "Go on when there is no valid answer in time; at first it is refused.")
+        var failOpen: Bool?
 
-        @Flag(help: "Refuse what exceeds --requests, although --fail-open is set: for moderation.")
-        var refuseBusy = false
+        @Flag(
+            inversion: .prefixedNo,
+            help: "Refuse what exceeds --requests, although --fail-open is set: for moderation.")
+        var refuseBusy: Bool?
 
-        @Option(help: "Questions that each event loop of a gateway has under way at most: 1...1000.")
-        var requests = 64
+        @Option(help: "Questions that each event loop of a gateway has under way at most: 1...1000; at first 64.")
+        var requests: Int?
 
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            guard BeforeHook.deadlines.contains(deadline) else { throw ValidationError("--deadline must be 50...5000") }
-            guard BeforeHook.requestCounts.contains(requests) else {
-                throw ValidationError("--requests must be 1...1000")
-            }
+            do throws(SettingProblem) { try patch.check() } catch { throw ValidationError(error) }
+        }
+
+        /// The options that a file has too, but for the URL and the secret.
+        private var patch: HookPatch {
+            var patch = HookPatch()
+            patch.points = on.isEmpty ? nil : on
+            patch.deadline = deadline
+            patch.failsOpen = failOpen
+            patch.refusesBusy = refuseBusy
+            patch.requests = requests
+            patch.allowsPrivate = receiver.allowPrivate
+            patch.allowsLoopback = receiver.allowLoopback
+            return patch
         }
 
         func run() async throws {
             try await Failure.reported {
-                let (url, given) = (try receiver.address(), try receiver.secret.given())
-                try await Database.with { pool in
-                    let former = try await BeforeHookRecord.find(app, in: pool)?.hook.secret
-                    var hook = BeforeHook(
-                        url: url, secret: given ?? former ?? SecureRandom.hex(bytes: 32),
-                        points: HookPoints(on.isEmpty ? HookPoint.allCases : on))
-                    hook.deadline = deadline
-                    hook.failsOpen = failOpen
-                    hook.requests = requests
-                    hook.allowed = receiver.allowed
-                    hook.refusesBusy = refuseBusy
+                var patch = patch
+                patch.url = try receiver.address()
+                patch.secret = try receiver.secret.given()
+                try await Database.with { [patch] pool in
+                    let former = try await BeforeHookRecord.find(app, in: pool)?.hook
+                    let hook = try patch.applied(to: former) { SecureRandom.hex(bytes: 32) }
                     guard try await BeforeHookStore(pool: pool).set(hook, of: app) else {
                         throw AppCommand.unknown(app)
                     }

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import BusProtocol
-internal import ControlApply
 
 /// Where an app's server takes requests, and how they are signed.
 struct ReceiverOptions: ParsableArguments {
@@ -29,10 +28,5 @@ struct ReceiverOptions: ParsableArguments {
     func address() throws -> WebhookURL {
         guard let url = WebhookURL(url) else { throw Failure.refused("the URL is invalid") }
         return url
-    }
-
-    /// The networks that are named.
-    var allowed: AllowedNetworks {
-        AllowedNetworks().changed(private: allowPrivate, loopback: allowLoopback)
     }
 }

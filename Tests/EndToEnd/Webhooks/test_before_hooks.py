@@ -404,9 +404,11 @@ def test_the_command_shows_lists_and_removes(hooks: Stack):
     assert made == {
         "app": app.id, "url": "https://hooks.example.com/x", "on": ["login", "send"], "deadline": 1000, "failOpen": False,
         "refuseBusy": False, "requests": 64, "allowPrivate": False, "allowLoopback": False, "secret": SECRET}
-    # The secret stays, and is shown only when asked for.
-    again = json.loads(hooks.control("hook", "set", app.id, "https://hooks.example.com/y", "--fail-open", "--json"))
-    assert again["secret"] == SECRET and again["on"] == ["login", "join", "send"] and again["failOpen"]
+    # What is not named stays; the secret is shown only when asked for.
+    again = json.loads(hooks.control("hook", "set", app.id, "https://hooks.example.com/y", "--fail-open", "--deadline=70", "--json"))
+    assert again.pop("setAt") and again == made | {"url": "https://hooks.example.com/y", "failOpen": True, "deadline": 70}
+    closed = json.loads(hooks.control("hook", "set", app.id, "https://hooks.example.com/y", "--no-fail-open", "--json"))
+    assert closed.pop("setAt") and closed == again | {"failOpen": False}
     assert SECRET not in hooks.control("hook", "show", app.id) and SECRET in hooks.control("hook", "show", app.id, "--with-secret")
     assert app.id in hooks.control("hook", "list") and SECRET not in hooks.control("hook", "list")
     assert json.loads(hooks.control("hook", "remove", app.id, "--json")) == {"removed": app.id}
