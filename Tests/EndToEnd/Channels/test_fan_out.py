@@ -63,7 +63,7 @@ async def test_a_member_who_pauses_gets_all_in_order(make_stack, people, monkeyp
     async with people(stack) as cast:
         # As many as a ring is used for.
         sender, eager, lazy, *others = await cast.members(channel, "sender", "eager", "lazy", *(f"other{n}" for n in range(7)))
-        assert rings(stack) == by_ring
+        assert (rings(stack) > 0) == by_ring
         pause(lazy)
         await say_all(sender, channel, MESSAGES, LARGE)
         await eventually(lambda: len(heard(eager)) == MESSAGES, "the others do not wait for the lazy one", 30)
