@@ -59,7 +59,7 @@ package struct ToldMessage: Sendable {
     }
 }
 
-/// What became of a message to a user of which webhooks are told.
+/// What became of a message to a user that is told as an event.
 struct InstantMessageSent {
     let version: Int64
     let isOnline: Bool

@@ -38,7 +38,7 @@ package final class MailboxBatch {
         var told: [Told] = []
     }
 
-    /// A message of which webhooks are told.
+    /// A message that is told as an event.
     private struct Told {
         let receiver: UserKey
         let message: ToldMessage
@@ -74,7 +74,7 @@ package final class MailboxBatch {
         scheduleFlush()
         let isRepeatable = message.command != nil
         // Messages with a command id and messages without one go in separate calls, in the
-        // order in which they were sent; and so do those of which webhooks are told.
+        // order in which they were sent; and so do those that are told as events.
         let tag = KeySpace.tag(message.to)
         let slot = slot(of: tag)
         let isOther =

@@ -6,7 +6,7 @@ internal import RedisClient
 internal import ServiceMetrics
 internal import SignalingProtocol
 
-/// Puts messages that have just been sent into the stream from which webhooks tell of them
+/// Puts messages that have just been sent into the stream from which they are told as events
 /// (`Docs/decisions/0026-webhooks.md`). On the connection's loop only.
 struct MessageMirror {
     private static let lost = Counter(

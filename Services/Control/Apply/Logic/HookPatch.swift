@@ -67,16 +67,6 @@ extension BeforeHook {
     }
 }
 
-extension AllowedNetworks {
-    /// These networks, but for what is named.
-    package func changed(private allowsPrivate: Bool?, loopback allowsLoopback: Bool?) -> AllowedNetworks {
-        var networks: AllowedNetworks = []
-        if allowsPrivate ?? contains(.privateOnes) { networks.insert(.privateOnes) }
-        if allowsLoopback ?? contains(.loopback) { networks.insert(.loopback) }
-        return networks
-    }
-}
-
 extension HookPatch {
     private static let names = [
         "url", "secret", "on", "deadline", "failOpen", "refuseBusy", "requests", "allowPrivate", "allowLoopback",

@@ -31,7 +31,7 @@ actor GatewayShard {
     let apps: AppDirectory
     /// Asks apps' servers.
     let hooks: HookDesk
-    /// How apps' webhooks tell of messages. Kept while an app has connections here, also when its settings cannot be
+    /// Who is told of apps' messages. Kept while an app has connections here, also when its settings cannot be
     /// read any more: no message may be left out.
     var messageEvents: [AppID: MessageEvents] = [:]
     /// Counts what apps use here.
