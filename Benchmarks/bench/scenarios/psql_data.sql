@@ -73,11 +73,18 @@ DO $$ BEGIN
     END IF;
 END $$;
 DO $$ BEGIN
-    -- Migration 0035 makes it.
+    -- Migration 0034 makes it.
     IF to_regclass('webhook_requests') IS NOT NULL THEN
         INSERT INTO webhook_requests (app, at, events, attempt, status, error, duration_ms)
         SELECT 'app' || a, now() - g * interval '1 min', g % 100, 1 + g % 7, CASE g % 3 WHEN 0 THEN 503 ELSE 200 END,
             CASE g % 3 WHEN 0 THEN 'the receiver answered with 503' END, g FROM generate_series(0, 4) a, generate_series(1, 1000) g;
+    END IF;
+END $$;
+DO $$ BEGIN
+    -- Migration 0036 makes it. As many networks as there may be, 203.0.113.0/24 among them.
+    IF to_regclass('address_bans') IS NOT NULL THEN
+        INSERT INTO address_bans (network, until)
+        SELECT set_masklen('203.0.0.0'::inet + g * 256, 24)::cidr, now() + interval '1 day' FROM generate_series(1, 10000) g;
     END IF;
 END $$;
 DROP TABLE people;

@@ -83,7 +83,7 @@ QUERIES = {
         "all apps": "SELECT * FROM webhook_backlog ORDER BY events DESC",
         "an app": "SELECT * FROM webhook_backlog WHERE app = 'app0'",
     },
-    # Migration 0035 brings it.
+    # Migration 0034 brings it.
     "webhook_deliveries": {
         "the latest of an app": "SELECT * FROM webhook_deliveries WHERE app = 'app0' ORDER BY id DESC LIMIT 100",
         "those that failed": "SELECT * FROM webhook_deliveries WHERE app = 'app0' AND error IS NOT NULL ORDER BY id DESC LIMIT 100",
@@ -94,11 +94,12 @@ QUERIES = {
         "a letter": "SELECT * FROM webhook_dead_letters WHERE app = 'app0' AND id = 'LETTER'",
         "why": "SELECT kind, error, count(*) FROM webhook_dead_letters WHERE app = 'app0' GROUP BY 1, 2 ORDER BY 3 DESC",
     },
-    # Migration 0026 brings it.
+    # Migration 0036 brings it.
     "banned_networks": {
         "all": "SELECT * FROM banned_networks ORDER BY network",
         "an address": "SELECT * FROM banned_networks WHERE network >>= '203.0.113.7'",
     },
+    # Migration 0026 brings it.
     "bans": {
         "an app": "SELECT * FROM bans WHERE app = 'APP' ORDER BY account LIMIT 100",
         "a user": "SELECT * FROM bans WHERE app = 'APP' AND account = 'user2'",
