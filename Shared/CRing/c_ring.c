@@ -82,8 +82,21 @@ static void take_back(struct io_uring *uring, const int *sockets, size_t next, i
 
 int cr_ring_descriptor(const struct cr_ring *ring) { return ring->uring.ring_fd; }
 
+/* Queues the send to a socket. */
+static void queue(struct io_uring *uring, int socket, const struct cr_frames *frames, size_t index)
+{
+	size_t begin = frames->ends && index > 0 ? frames->ends[index - 1] : 0;
+	size_t end = frames->ends ? frames->ends[index] : frames->size;
+	struct io_uring_sqe *entry = io_uring_get_sqe(uring);
+
+	/* The queue has room for a whole batch, and is empty between batches. */
+	if (!entry) abort();
+	io_uring_prep_send(entry, socket, (const char *)frames->bytes + begin, end - begin, MSG_DONTWAIT | MSG_NOSIGNAL);
+	io_uring_sqe_set_data64(entry, index);
+}
+
 bool cr_ring_send(
-	struct cr_ring *ring, const int *sockets, size_t count, const void *bytes, size_t size, int *taken, int *error)
+	struct cr_ring *ring, const int *sockets, size_t count, const struct cr_frames *frames, int *taken, int *error)
 {
 	size_t next = 0;
 
@@ -93,14 +106,8 @@ bool cr_ring_send(
 		int result;
 
 		for (; next < count && queued < CR_BATCH; next++) {
-			struct io_uring_sqe *entry;
-
 			if (sockets[next] < 0) continue;
-			entry = io_uring_get_sqe(&ring->uring);
-			/* The queue has room for a whole batch, and is empty between batches. */
-			if (!entry) abort();
-			io_uring_prep_send(entry, sockets[next], bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
-			io_uring_sqe_set_data64(entry, next);
+			queue(&ring->uring, sockets[next], frames, next);
 			taken[next] = CR_UNKNOWN;
 			queued++;
 		}
@@ -131,9 +138,9 @@ int cr_ring_descriptor(const struct cr_ring *ring)
 }
 
 bool cr_ring_send(
-	struct cr_ring *ring, const int *sockets, size_t count, const void *bytes, size_t size, int *taken, int *error)
+	struct cr_ring *ring, const int *sockets, size_t count, const struct cr_frames *frames, int *taken, int *error)
 {
-	(void)ring, (void)sockets, (void)count, (void)bytes, (void)size, (void)taken;
+	(void)ring, (void)sockets, (void)count, (void)frames, (void)taken;
 	*error = ENOSYS;
 	return false;
 }

@@ -24,17 +24,28 @@ package final class MailboxBatch {
     /// When a command that is sent now may no longer be sent again.
     static var repeatedUntil: NIODeadline { .now() + patienceAmount }
 
-    /// A call that is being assembled.
-    private struct Call {
-        /// Whether all messages of the call have command ids, so that the call may be sent again.
+    /// What all messages of a call have in common, so that it is said once.
+    private struct Terms: Equatable {
+        /// Whether the messages have command ids, so that the call may be sent again.
         var isRepeatable = true
-        var lineBytes = 0
         /// The slot of the users; 0 on a single Redis.
         var slot: UInt16 = 0
+        /// How long the messages may wait.
+        var seconds = 0
+        /// The bounds of the receivers' mailboxes.
+        var bounds = MailboxBounds()
+        /// Whether the messages are told as events.
+        var isTold = false
+    }
+
+    /// A call that is being assembled.
+    private struct Call {
+        var terms = Terms()
+        var lineBytes = 0
         var keys = RedisArguments()
         var arguments = RedisArguments()
         var completions: [(Result<Int64, SignalingError>) -> Void] = []
-        /// What webhooks are told of the messages: of all, or, when this is empty, of none.
+        /// What is told of the messages, if it is.
         var told: [Told] = []
     }
 
@@ -47,15 +58,21 @@ package final class MailboxBatch {
     private let connection: RedisClient
     private let gateway: GatewayID
     private let mirror: MessageMirror
+    private let completing: (_ completions: () -> Void) -> Void
     private var messages = Call()
     private var clears = Call()
     private var isFlushScheduled = false
 
     /// Sends over `connection`, for sessions that `gateway` holds. Sessions taken over by another gateway are
     /// refused, see ``SessionFence``.
-    package init(connection: RedisClient, gateway: GatewayID) {
+    /// - Parameter completing: calls the completions of one call of Redis, which are many; by default that is all.
+    package init(
+        connection: RedisClient, gateway: GatewayID,
+        completing: @escaping (_ completions: () -> Void) -> Void = { $0() }
+    ) {
         self.connection = connection
         self.gateway = gateway
+        self.completing = completing
         mirror = MessageMirror(connection: connection)
     }
 
@@ -72,25 +89,20 @@ package final class MailboxBatch {
         _ message: InstantMessage, _ completion: @escaping (Result<Int64, SignalingError>) -> Void
     ) {
         scheduleFlush()
-        let isRepeatable = message.command != nil
-        // Messages with a command id and messages without one go in separate calls, in the
-        // order in which they were sent; and so do those that are told as events.
+        // Messages on other terms go in a call of their own, in the order in which they were sent.
         let tag = KeySpace.tag(message.to)
-        let slot = slot(of: tag)
-        let isOther =
-            messages.isRepeatable != isRepeatable || messages.slot != slot
-            || messages.told.isEmpty != (message.told == nil)
-        if isOther, !messages.completions.isEmpty { sendMessages() }
-        messages.isRepeatable = isRepeatable
-        messages.slot = slot
+        let terms = Terms(
+            isRepeatable: message.command != nil, slot: slot(of: tag), seconds: message.seconds, bounds: message.bounds,
+            isTold: message.told != nil)
+        if messages.terms != terms {
+            if !messages.completions.isEmpty { sendMessages() }
+            messages.terms = terms
+        }
         messages.keys.append(tag)
         messages.arguments.append(message.sender.tag)
-        messages.arguments.append(message.command?.rawValue ?? "")
         messages.arguments.append(message.session.rawValue)
         messages.arguments.append(message.line)
-        messages.arguments.append(message.seconds * 1000)
-        messages.arguments.append(message.bounds.entries)
-        messages.arguments.append(message.bounds.bytes)
+        if let command = message.command { messages.arguments.append(command.rawValue) }
         messages.completions.append(completion)
         if let told = message.told { messages.told.append(Told(receiver: message.to, message: told)) }
         messages.lineBytes += message.line.utf8.count
@@ -107,8 +119,8 @@ package final class MailboxBatch {
         scheduleFlush()
         let tag = KeySpace.tag(user)
         let slot = slot(of: tag)
-        if clears.slot != slot, !clears.completions.isEmpty { sendClears() }
-        clears.slot = slot
+        if clears.terms.slot != slot, !clears.completions.isEmpty { sendClears() }
+        clears.terms.slot = slot
         clears.keys.append(tag)
         clears.arguments.append(session.rawValue)
         clears.arguments.append(Int(version))
@@ -142,52 +154,66 @@ package final class MailboxBatch {
     private func sendMessages() {
         let call = messages
         messages = Call()
-        send(call.told.isEmpty ? "messages_to_users" : "messages_to_users_told", call, isMessages: true)
+        guard !call.completions.isEmpty else { return }
+        let terms = call.terms
+        var command = self.command(terms.isTold ? "messages_to_users_told" : "messages_to_users", call)
+        command.append(connection.deadline(isRepeatable: terms.isRepeatable, inSlot: terms.slot))
+        command.append(terms.isRepeatable ? 1 : 0)
+        command.append(terms.seconds * 1000)
+        command.append(terms.bounds.entries)
+        command.append(terms.bounds.bytes)
+        command.append(contentsOf: call.arguments)
+        command.isDurable = true
+        let until = terms.isRepeatable ? Self.repeatedUntil : nil
+        if terms.isTold { sendTold(command, call, until) } else { send(command, call, until) }
     }
 
     private func sendClears() {
         let call = clears
         clears = Call()
-        send("mailboxes_clear", call, isMessages: false)
-    }
-
-    /// - Parameter isMessages: whether the call stores messages, and so must survive and may have a deadline.
-    private func send(_ function: String, _ call: Call, isMessages: Bool) {
-        let completions = call.completions
-        guard !completions.isEmpty else { return }
-        var command = RedisCommand.function(
-            function, keys: completions.count,
-            bytes: call.keys.bytes + call.arguments.bytes + gateway.rawValue.utf8.count + 32)
-        let until = call.isRepeatable ? Self.repeatedUntil : nil
-        command.append(contentsOf: call.keys)
-        command.append(gateway.rawValue)
-        if isMessages { command.append(connection.deadline(isRepeatable: call.isRepeatable, inSlot: call.slot)) }
+        guard !call.completions.isEmpty else { return }
+        var command = self.command("mailboxes_clear", call)
         command.append(contentsOf: call.arguments)
         // Not durable: entries that a lost call brings back are acknowledged again by the client.
-        command.isDurable = isMessages
-        guard call.told.isEmpty else { return sendTold(command, call, until) }
-        connection.send(command, repeatedUntil: until) { reply in
-            for (completion, result) in zip(completions, Self.results(reply, count: completions.count, Self.result)) {
-                completion(result)
-            }
+        command.isDurable = false
+        send(command, call, Self.repeatedUntil)
+    }
+
+    /// A command up to the gateway's id, which all functions begin with.
+    private func command(_ function: String, _ call: Call) -> RedisCommand {
+        var command = RedisCommand.function(
+            function, keys: call.completions.count,
+            bytes: call.keys.bytes + call.arguments.bytes + gateway.rawValue.utf8.count + 64)
+        command.append(contentsOf: call.keys)
+        command.append(gateway.rawValue)
+        return command
+    }
+
+    private func send(_ command: RedisCommand, _ call: Call, _ until: NIODeadline?) {
+        let completions = call.completions
+        connection.send(command, repeatedUntil: until) { [completing] reply in
+            let results = Self.results(reply, count: completions.count, Self.result)
+            completing { for (completion, result) in zip(completions, results) { completion(result) } }
         }
     }
 
     /// Sends messages, and puts those that were accepted where webhooks are told of them before it completes.
     private func sendTold(_ command: RedisCommand, _ call: Call, _ until: NIODeadline?) {
         let end = Self.repeatedUntil
-        connection.send(command, repeatedUntil: until) { [mirror] reply in
+        connection.send(command, repeatedUntil: until) { [mirror, completing] reply in
             let results = Self.results(reply, count: call.completions.count, Self.sent)
             let rows = zip(call.told, results).compactMap { told, result -> MessageMirrorRow? in
                 guard case .success(let sent) = result, sent.microseconds > 0 else { return nil }
                 return told.message.row(to: told.receiver, sent)
             }
-            mirror.append(rows, slot: call.slot, until: end) { error in
-                for (completion, result) in zip(call.completions, results) {
-                    if let error, case .success = result {
-                        completion(.failure(error))
-                    } else {
-                        completion(result.map(\.version))
+            mirror.append(rows, slot: call.terms.slot, until: end) { error in
+                completing {
+                    for (completion, result) in zip(call.completions, results) {
+                        if let error, case .success = result {
+                            completion(.failure(error))
+                        } else {
+                            completion(result.map(\.version))
+                        }
                     }
                 }
             }

@@ -1,4 +1,4 @@
-/* One message to many sockets, in few system calls: Linux's io_uring. By liburing, which no other file but c_ring.c knows. */
+/* Sends to many sockets, in few system calls: Linux's io_uring. By liburing, which no other file but c_ring.c knows. */
 #ifndef C_RING_H
 #define C_RING_H
 
@@ -25,8 +25,17 @@ void cr_ring_free(struct cr_ring *ring);
 /* The ring's file descriptor, for tests that make it fail. */
 int cr_ring_descriptor(const struct cr_ring *ring);
 
-/* Sends the same bytes to each of the sockets that is not negative, as send() does with MSG_DONTWAIT and MSG_NOSIGNAL. When it
- * returns, no send is under way any more.
+/* What is sent. */
+struct cr_frames {
+	const void *bytes;
+	size_t size;
+	/* NULL when each socket gets all bytes. Else each gets a part of its own, the parts being one after the other: where that of each
+	 * socket ends, negative ones included. */
+	const size_t *ends;
+};
+
+/* Sends to each of the sockets that is not negative, as send() does with MSG_DONTWAIT and MSG_NOSIGNAL. When it returns, no send is under
+ * way any more. A socket may be named once only: two parts could overtake each other.
  *
  * taken: becomes, for each of the count sockets, how many bytes the socket has accepted; 0 for a negative one and after an error,
  * which the next send() to that socket meets, too; CR_UNKNOWN where the ring has failed.
@@ -34,6 +43,6 @@ int cr_ring_descriptor(const struct cr_ring *ring);
  * Returns false when the ring has failed and must not be used any more; *error is the number of the error then. What it had not
  * begun was not sent: 0. */
 bool cr_ring_send(
-	struct cr_ring *ring, const int *sockets, size_t count, const void *bytes, size_t size, int *taken, int *error);
+	struct cr_ring *ring, const int *sockets, size_t count, const struct cr_frames *frames, int *taken, int *error);
 
 #endif

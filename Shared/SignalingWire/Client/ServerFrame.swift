@@ -55,7 +55,8 @@ package enum ServerFrame {
             return joined(id: id, joinID: joinID, members: members, attributes: attributes)
         case .attributes(let account, let all):
             return attributes(id: id, of: account, all)
-        case .userStatus, .attribute, .memberCount, .membership, .members:
+        // The replies above are frequent or long, and written without a JSON value in between; any reply may be here.
+        default:
             return callReturn(id: id, error: "", data: body.json)
         }
     }

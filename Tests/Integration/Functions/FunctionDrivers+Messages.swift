@@ -15,12 +15,12 @@ extension FunctionDrivers {
         _ users: Range<Int>, bytes: Int, life: Int = 600_000, entries: Int = Limits.mailboxEntries, command: String = ""
     ) -> [RedisArgument] {
         let line = RedisArgument.string(String(repeating: "x", count: bytes))
-        var arguments = [gateway, 0]
+        var arguments: [RedisArgument] = [
+            gateway, 0, command.isEmpty ? "0" : "1", .int(life), .int(entries), .int(Limits.mailboxBytes),
+        ]
         for number in users {
-            arguments += [
-                .string(tag(number)), .string(command.isEmpty ? "" : "\(command)-\(number)"), "s1", line, .int(life),
-                .int(entries), .int(Limits.mailboxBytes),
-            ]
+            arguments += [.string(tag(number)), "s1", line]
+            if !command.isEmpty { arguments.append(.string("\(command)-\(number)")) }
         }
         return arguments
     }

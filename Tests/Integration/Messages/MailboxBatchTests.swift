@@ -55,6 +55,28 @@ import Testing
         }
     }
 
+    /// What messages of a call have in common is said once, so those on other terms go in calls of their own.
+    @Test func messagesOnOtherTermsKeepTheirOrder() async throws {
+        try await MessageStoreScene.run { scene in
+            let before = try await Self.calls(of: "fcall", in: scene)
+            let results = await scene.sendTogether([
+                Message(to: scene.user, line: "1"), Message(to: scene.user, line: "2", seconds: 600),
+                Message(to: scene.user, line: "3", seconds: 600),
+                Message(to: scene.user, line: "4", command: CommandID("c")),
+                Message(to: scene.user, line: "5", bound: 4),
+            ])
+            #expect(try await Self.calls(of: "fcall", in: scene) == before + 4)
+            guard case .failure(let error) = results[4] else { throw TestFailure("not refused: \(results)") }
+            #expect(error.reason == .mailboxFull)
+            #expect(try await scene.lines() == ["1", "2", "3", "4"])
+            let mailbox = RedisArgument.string(KeySpace.tag(scene.user) + UserKeys.mailboxSuffix)
+            let entries = try await scene.command("XRANGE", mailbox, "-", "+").array ?? []
+            let expiries = entries.compactMap { $0.array?[1].array?[3].string.flatMap(Int64.init) }
+            let life = expiries.map { ($0 - (expiries[0] - 60_000)) / 1000 }
+            #expect(life == [60, 600, 600, 60])
+        }
+    }
+
     @Test func aRefusedMessageHarmsNoOther() async throws {
         try await MessageStoreScene.run { scene in
             let other = UserKey(app: scene.user.app, account: try Account("other"))

@@ -149,6 +149,7 @@ struct MessageStoreScene: Sendable {
         var from: UserKey?
         var session: SessionID?
         var line: String
+        var seconds = 60
         var bound = 100
         var bytes = Limits.mailboxBytes
         var command: CommandID?
@@ -163,7 +164,7 @@ struct MessageStoreScene: Sendable {
             for (index, message) in messages.enumerated() {
                 var sent = InstantMessage(
                     to: message.to, from: UserKeys(message.from ?? sender), in: message.session ?? sending,
-                    line: message.line, seconds: 60)
+                    line: message.line, seconds: message.seconds)
                 sent.command = message.command
                 sent.bounds = MailboxBounds(entries: message.bound, bytes: message.bytes)
                 let from = message.from ?? sender

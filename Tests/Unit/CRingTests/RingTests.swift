@@ -42,10 +42,43 @@ import Testing
     }
 
     private func send(_ bytes: [UInt8], to sockets: [CInt], by ring: OpaquePointer) -> (taken: [CInt], error: CInt) {
-        var (taken, error) = ([CInt](repeating: 7, count: sockets.count), CInt(0))
-        let succeeded = cr_ring_send(ring, sockets, sockets.count, bytes, bytes.count, &taken, &error)
+        bytes.withUnsafeBytes { bytes in
+            send(cr_frames(bytes: bytes.baseAddress, size: bytes.count, ends: nil), to: sockets, by: ring)
+        }
+    }
+
+    private func send(
+        _ frames: cr_frames, to sockets: [CInt], by ring: OpaquePointer
+    ) -> (taken: [CInt], error: CInt) {
+        var (frames, taken, error) = (frames, [CInt](repeating: 7, count: sockets.count), CInt(0))
+        let succeeded = cr_ring_send(ring, sockets, sockets.count, &frames, &taken, &error)
         #expect(succeeded == (error == 0))
         return (taken, error)
+    }
+
+    /// Each socket gets its own part, over more than one batch; a closed lane's part goes nowhere; parts may be empty.
+    @Test func eachSocketHasItsPart() throws {
+        let count = Int(CR_BATCH) + 10
+        let pairs = Pairs(count)
+        let parts = (0..<count).map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: $0 % 7) }
+        var sockets = pairs.near
+        sockets[5] = -1
+        var end = 0
+        let ends = parts.map { part -> Int in
+            end += part.count
+            return end
+        }
+        try withRing { ring in
+            let sent = parts.flatMap { $0 }.withUnsafeBytes { bytes in
+                ends.withUnsafeBufferPointer { ends in
+                    send(
+                        cr_frames(bytes: bytes.baseAddress, size: bytes.count, ends: ends.baseAddress), to: sockets,
+                        by: ring)
+                }
+            }
+            #expect(sent.taken == parts.indices.map { $0 == 5 ? 0 : CInt(parts[$0].count) } && sent.error == 0)
+        }
+        for index in 0..<count { #expect(pairs.read(index) == (index == 5 ? [] : parts[index])) }
     }
 
     private func withRing(_ body: (OpaquePointer) -> Void) throws {

@@ -1,6 +1,5 @@
 import GatewayLogic
 import NIOCore
-import NIOPosix
 import Testing
 
 @testable import GatewayServer
@@ -168,84 +167,8 @@ import Testing
         isPlain: Bool = true, bound: Int = 64 << 20, budget: Budget? = nil,
         _ body: (Accepted, any EventLoop, Peer) async throws -> Void
     ) async throws {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let loop = group.next()
-        let accepted = loop.makePromise(of: Accepted.self)
-        let server = try await ServerBootstrap(group: group)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let owner = OutletOwner()
-                    let outlet = FrameOutlet(isPlain: isPlain, bound: bound, budget: budget?.budget)
-                    outlet.owner = owner
-                    try channel.pipeline.syncOperations.addHandler(OutletHandler(outlet, owner))
-                    accepted.succeed(Accepted(outlet: outlet, owner: owner, channel: channel))
-                }
-            }
-            .bind(host: "127.0.0.1", port: 0).get()
-        let peer = Peer(port: server.localAddress?.port ?? 0)
-        let outlet = try await accepted.futureResult.get()
-        // Waits until the connection is registered and the handler was added to an active channel.
-        while try await !loop.submit({ outlet.channel.isActive }).get() {}
-        do {
-            try await body(outlet, loop, peer)
-        } catch {
-            peer.close()
-            throw error
+        try await withOutlets(1, isPlain: isPlain, bound: bound, budget: budget) { outlets, loop, peers in
+            try await body(outlets[0], loop, peers[0])
         }
-        peer.close()
-        try await server.close().get()
-        try await group.shutdownGracefully()
     }
-}
-
-/// Forwards a connection's events to the outlet, as the connection's handler does.
-private final class OutletHandler: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-
-    private let outlet: FrameOutlet
-    /// Kept here, because the outlet does not keep it.
-    private let owner: OutletOwner
-
-    init(_ outlet: FrameOutlet, _ owner: OutletOwner) {
-        self.outlet = outlet
-        self.owner = owner
-    }
-
-    func handlerAdded(context: ChannelHandlerContext) { outlet.opened(context) }
-
-    func channelInactive(context: ChannelHandlerContext) { outlet.ended() }
-}
-
-/// Passes the outlet's callbacks to a test.
-private final class OutletOwner: FrameOutletOwner {
-    var onLaneClosed: () -> Void = {}
-    var onPause: (Bool) -> Void = { _ in }
-    var onFull: (OutputBudget.Bound) -> Void = { _ in }
-
-    func laneClosed() { onLaneClosed() }
-
-    func outputPaused(_ isPaused: Bool) { onPause(isPaused) }
-
-    func outputFull(_ bound: OutputBudget.Bound) { onFull(bound) }
-}
-
-/// `@unchecked Sendable`: used only on the outlet's event loop.
-private final class Accepted: @unchecked Sendable {
-    let outlet: FrameOutlet
-    let owner: OutletOwner
-    let channel: any Channel
-    var pauses: [Bool] = []
-
-    init(outlet: FrameOutlet, owner: OutletOwner, channel: any Channel) {
-        self.outlet = outlet
-        self.owner = owner
-        self.channel = channel
-    }
-}
-
-/// `@unchecked Sendable`: used only on one event loop.
-private final class Budget: @unchecked Sendable {
-    let budget: OutputBudget
-
-    init(_ budget: OutputBudget) { self.budget = budget }
 }

@@ -49,6 +49,18 @@ import Testing
         #expect(scene.write([5], to: Array(lanes[2...])) == [CInt](repeating: 1, count: count - 2))
     }
 
+    @Test(arguments: [false, true], [3, 300]) func eachLaneHasItsPart(_ hasRing: Bool, _ count: Int) throws {
+        let scene = try Scene(count, hasRing: hasRing)
+        var lanes = scene.near
+        lanes[1] = LaneWriter.closed
+        let bytes: [UInt8] = (0..<count).flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(1)] }
+        let taken = bytes.withUnsafeBytes { scene.writer.write($0, ends: (1...count).map { 2 * $0 }, to: lanes) }
+        #expect(taken[..<count].indices.allSatisfy { taken[$0] == ($0 == 1 ? 0 : 2) })
+        for index in 0..<count {
+            #expect(scene.read(index) == (index == 1 ? [] : [UInt8(truncatingIfNeeded: index), 1]))
+        }
+    }
+
     @Test(arguments: [false, true]) func whatASocketDoesNotAcceptIsTold(_ hasRing: Bool) throws {
         let scene = try Scene(10, hasRing: hasRing)
         let bytes = (0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 / 5) }

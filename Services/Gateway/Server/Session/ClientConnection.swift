@@ -297,6 +297,8 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
 
     func outputFull(_ bound: OutputBudget.Bound) { enter { $0.cutOff(.output(bound), on: $1) } }
 
+    func gatheredFrameIsDue() { enter { $1.gatherer.flush() } }
+
     // MARK: - Endings
 
     /// Closes the connection because the client violates the protocol; its session stays resumable.

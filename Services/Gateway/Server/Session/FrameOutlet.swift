@@ -15,6 +15,8 @@ protocol FrameOutletOwner: AnyObject {
     func outputPaused(_ isPaused: Bool)
     /// Called when too much output waits: the connection must be closed.
     func outputFull(_ bound: OutputBudget.Bound)
+    /// Called when the gathered frame of this outlet must be sent: another is to follow it.
+    func gatheredFrameIsDue()
 }
 
 /// Writes finished WebSocket frames to one connection, bypassing NIO where possible. Isolated to its shard.
@@ -40,6 +42,8 @@ final class FrameOutlet {
     /// The connection, if it wants to know of the output's state. One reference instead of three closures, because each
     /// closure would need memory of its own in every connection.
     unowned var owner: (any FrameOutletOwner)?
+    /// Whether a ``FrameGatherer`` has a frame of this outlet that is not sent yet.
+    var isGathered = false
 
     /// - Parameters:
     ///   - isPlain: whether the bytes written here are sent as they are, without TLS.
@@ -126,12 +130,14 @@ final class FrameOutlet {
     /// Sends frames.
     /// - Parameter isAnswer: whether the client has requested them.
     func send(_ frames: ByteBuffer, isAnswer: Bool = false) {
+        if isGathered { owner?.gatheredFrameIsDue() }
         let taken = takenAtOnce(of: frames)
         if taken < frames.readableBytes { sendRest(of: frames, after: taken, isAnswer: isAnswer) }
     }
 
     /// Sends a frame, then closes the connection; later frames are dropped (RFC 6455, section 5.5.1).
     func sendLast(_ frame: ByteBuffer) {
+        if isGathered { owner?.gatheredFrameIsDue() }
         guard let channel = context?.channel else { return }
         let taken = takenAtOnce(of: frame)
         let rest = taken < frame.readableBytes ? sendRest(of: frame, after: taken) : nil

@@ -85,6 +85,7 @@ final class ChannelFanout {
             closeLane(of: member)
         }
         let (frames, lastID) = encode(events, lowestID: max(first.id, self.lastID + 1))
+        shard.gatherer.flush()
         let closer = writeToLanes(frames, by: shard.lanes)
         self.lastID = lastID
         GatewayMetrics.shared.deliveries.increment(by: members.count * events.count)

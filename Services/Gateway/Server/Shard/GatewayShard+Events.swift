@@ -46,9 +46,11 @@ extension GatewayShard {
         case .mail(let deliveries):
             // For an unknown session, the connection was lost and its detach is in progress: the entry waits in the
             // mailbox.
-            for delivery in deliveries {
-                sessions[delivery.session]?.handle(
-                    .mailbox(.published(delivery.entry, after: delivery.previous)), on: self)
+            gatherer.gather {
+                for delivery in deliveries {
+                    sessions[delivery.session]?.handle(
+                        .mailbox(.published(delivery.entry, after: delivery.previous)), on: self)
+                }
             }
         case .kicked(let session, let code):
             supersede(session, .closeFrame(code))

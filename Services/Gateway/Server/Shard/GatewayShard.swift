@@ -51,6 +51,8 @@ actor GatewayShard {
     let output: OutputBudget
     /// Writes channels' events to the members.
     let lanes: LaneWriter
+    /// Sends what arises together for many clients.
+    let gatherer: FrameGatherer
     private var detachedRates = DetachedRates()
 
     private(set) var connections: [ObjectIdentifier: ClientConnection] = [:]
@@ -124,12 +126,13 @@ actor GatewayShard {
             logger.warning(
                 "the ring has failed; each send is a system call from now on", metadata: ["error": "\(error)"])
         }
+        gatherer = FrameGatherer(lanes)
         redis = RedisClient(
             configuration: process.redis, eventLoop: eventLoop,
             libraries: [.messages, .leases, .streams, .instances] + (configuration.api == nil ? [] : [.api]),
             logger: logger)
         messages = MessageStore(connection: redis)
-        mailboxes = MailboxBatch(connection: redis, gateway: id)
+        mailboxes = MailboxBatch(connection: redis, gateway: id) { [gatherer] in gatherer.gather($0) }
         sender = CommandSender(
             sender: .gateway(id), connection: redis, logger: logger, level: process.level)
         apps = AppDirectory(sender: sender)
@@ -258,7 +261,7 @@ actor GatewayShard {
         // The memory of a large frame is freed.
         if frame.capacity > 1 << 16 { frame = ByteBuffer() } else { frame.clear() }
         frame.writeWebSocketFrame(opcode, payload)
-        outlet.send(frame, isAnswer: isAnswer)
+        gatherer.send(frame, to: outlet, isAnswer: isAnswer)
     }
 
     /// Logs what clients without an account can cause, once a second for each kind.

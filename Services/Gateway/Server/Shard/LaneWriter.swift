@@ -7,11 +7,12 @@ internal import NIOCore
     internal import Darwin
 #endif
 
-/// Writes the same bytes to the sockets of many members of a channel. Isolated to its shard.
+/// Writes to the sockets of many clients: the same bytes to the members of a channel, or a frame of its own to each of
+/// those who are answered together (``FrameGatherer``). Isolated to its shard.
 ///
 /// Where the kernel allows it by one system call for many sockets (io_uring), else by one for each. Order, partial
-/// writes and errors are the same both ways: when ``write(_:to:)`` returns, no write is under way. Measured in
-/// `Docs/decisions/0039-ring.md`.
+/// writes and errors are the same both ways: when ``write(_:to:)`` or ``write(_:ends:to:)`` returns, no write is under
+/// way. Measured in `Docs/decisions/0039-ring.md`.
 final class LaneWriter {
     /// Instead of a socket: nothing is written.
     static let closed: NIOBSDSocket.Handle = -1
@@ -48,20 +49,37 @@ final class LaneWriter {
         if ring == nil { throw SystemError(number: error) }
     }
 
-    /// Writes to all sockets but those that are ``closed``.
+    /// Writes the same bytes to all sockets but those that are ``closed``.
     /// - Returns: for each socket how many bytes it has accepted, or ``unknown``; valid until the next write.
     func write(_ bytes: UnsafeRawBufferPointer, to lanes: [NIOBSDSocket.Handle]) -> [CInt] {
+        write(cr_frames(bytes: bytes.baseAddress, size: bytes.count, ends: nil), to: lanes) { _ in bytes }
+    }
+
+    /// Writes a part of the bytes to each socket but those that are ``closed``. A socket may occur once only.
+    /// - Parameter ends: where the part of each socket ends, which begins where the one before ends.
+    /// - Returns: as ``write(_:to:)``.
+    func write(_ bytes: UnsafeRawBufferPointer, ends: [Int], to lanes: [NIOBSDSocket.Handle]) -> [CInt] {
+        ends.withUnsafeBufferPointer { pointer in
+            write(cr_frames(bytes: bytes.baseAddress, size: bytes.count, ends: pointer.baseAddress), to: lanes) {
+                UnsafeRawBufferPointer(rebasing: bytes[($0 == 0 ? 0 : ends[$0 - 1])..<ends[$0]])
+            }
+        }
+    }
+
+    private func write(
+        _ frames: cr_frames, to lanes: [NIOBSDSocket.Handle], part: (Int) -> UnsafeRawBufferPointer
+    ) -> [CInt] {
         if taken.count < lanes.count { taken = [CInt](repeating: 0, count: 2 * lanes.count) }
         if let ring, lanes.count >= Self.smallest {
-            var error: CInt = 0
-            if !cr_ring_send(ring, lanes, lanes.count, bytes.baseAddress, bytes.count, &taken, &error) {
+            var (frames, error) = (frames, CInt(0))
+            if !cr_ring_send(ring, lanes, lanes.count, &frames, &taken, &error) {
                 cr_ring_free(ring)
                 self.ring = nil
                 ringEnded(SystemError(number: error))
             }
         } else {
             for (slot, lane) in lanes.enumerated() {
-                taken[slot] = lane == Self.closed ? 0 : CInt(FrameLane.write(bytes, to: lane))
+                taken[slot] = lane == Self.closed ? 0 : CInt(FrameLane.write(part(slot), to: lane))
             }
         }
         return taken

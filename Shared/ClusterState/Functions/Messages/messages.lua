@@ -85,19 +85,22 @@ local function told_before(done)
     return {tonumber(version or 0), tonumber(online or 0), tonumber(us or 0)}
 end
 
--- KEYS: the receiver's tag per message. ARGV: gateway, deadline (ms by this clock, 0 for none), then per message: the sender's tag (no key: it may lie in another
--- slot), command ('' for none), the sender's sid ('' for an app's server), line, time to live (ms), maximum entries and bytes
--- of the mailbox.
+-- KEYS: the receiver's tag per message. ARGV: gateway, deadline (ms by this clock, 0 for none), 1 when messages have commands, time to live
+-- (ms), maximum entries and bytes of the mailboxes; then per message: the sender's tag (no key: it may lie in another slot), the sender's sid
+-- ('' for an app's server), line, and its command if messages have them.
 -- Returns per message its version, 0 for a duplicate, or an error. With `tells`, which is for apps whose webhooks tell of
 -- messages: {version, 1 when the user has a session, time (us, another one for each message)}, the same for a duplicate.
 local function send_to_users(keys, args, tells)
     spent = 0
     local now, us = clock()
     local late = late_error(args[2], now)
+    -- As numbers, so that they are converted once for all messages.
+    local lifetime, entries, bytes = tonumber(args[4]), tonumber(args[5]), tonumber(args[6])
+    local width = args[3] == '1' and 4 or 3
     local results, mails, senders = {}, {}, {}
     for i = 1, #keys do
-        local tag, sender, first = keys[i], args[7 * i - 4], 7 * i - 3
-        local sid = args[first + 1]
+        local first = width * i - width + 7
+        local tag, sender, sid, line = keys[i], args[first], args[first + 1], args[first + 2]
         local refusal
         -- A sender's session is checked once per call. An app's server, which has none, sends with the sid ''.
         if senders[sender] ~= sid then
@@ -105,17 +108,15 @@ local function send_to_users(keys, args, tells)
             senders[sender] = not refusal and sid or nil
         end
         -- A duplicate need only be recognised: storing a marker costs half of storing the result, as `once` does.
-        local done = args[first] ~= '' and tag .. ':done:' .. args[first]
+        local done = width == 4 and tag .. ':done:' .. args[first + 3]
         if late or refusal then
             results[i] = {err = late or refusal}
-        elseif refuses_memory(tag, #args[first + 2] + ENTRY_BYTES, now) then
+        elseif refuses_memory(tag, #line + ENTRY_BYTES, now) then
             results[i] = {err = MEMORY_FULL}
         elseif done and not redis.call('SET', done, '', 'PX', DONE_MS, 'NX') then
             results[i] = tells and told_before(done) or 0
         else
-            local succeeded, result = pcall(
-                add_entry, tag, mails, now, args[first + 2], args[first + 3], args[first + 4], args[first + 5], sender,
-                '', '')
+            local succeeded, result = pcall(add_entry, tag, mails, now, line, lifetime, entries, bytes, sender, '', '')
             if not succeeded and type(result) ~= 'table' then
                 result = {err = tostring(result)}
             end

@@ -50,17 +50,12 @@ extension ClientCall.MessageAct {
 }
 
 extension ClientCall.ServiceAct {
+    /// By kind: what has no line of its own is an act like the others.
     fileprivate var traits: CallTraits {
         switch self {
-        case .presence(.queryStatus): CallTraits(rate: .acts)
-        case .presence(.setAttribute): CallTraits(rate: .attributeChanges)
-        case .presence(.getAttribute): CallTraits(rate: .acts)
-        case .presence(.listAttributes): CallTraits(rate: .acts)
+        case .presence(.setAttribute), .changeAttributes: CallTraits(rate: .attributeChanges)
         case .member(.count): CallTraits(rate: .acts, timeout: .userNumberTimeout)
-        case .member(.query): CallTraits(rate: .acts)
-        case .member(.list): CallTraits(rate: .acts)
-        case .changeAttributes: CallTraits(rate: .attributeChanges)
-        case .call: CallTraits(rate: .acts)
+        case .presence, .member, .call: CallTraits(rate: .acts)
         }
     }
 
