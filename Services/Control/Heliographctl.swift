@@ -17,7 +17,7 @@ struct Heliographctl: AsyncParsableCommand {
             ApplyCommand.self, ExportCommand.self,
             MigrateCommand.self, AppCommand.self, TokenCommand.self, TrunkCommand.self, NumberCommand.self,
             UserCommand.self, AddressCommand.self, ChannelCommand.self, CallCommand.self, SendCommand.self,
-            TailCommand.self,
+            TailCommand.self, TraceCommand.self,
             TopCommand.self, BenchCommand.self, KeyCommand.self, WebhookCommand.self, HookCommand.self,
             HistoryCommand.self, RetentionCommand.self, AuditCommand.self, WaitingCommand.self,
             BackupCommand.self, RestoreCommand.self, VersionsCommand.self, ClusterCommand.self, DoctorCommand.self,

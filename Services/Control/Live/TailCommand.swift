@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import BusProtocol
-internal import Glibc
 internal import PostgresStore
 internal import ServiceKit
 internal import SignalingClient
@@ -64,8 +63,7 @@ struct TailCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reported {
-            // A reader that goes away ends the command in an orderly way.
-            signal(SIGPIPE, SIG_IGN)
+            OutputLine.survivesClosedPipes()
             let access = try await access()
             let tail = Tail(count: count)
             let specials = specials
@@ -129,7 +127,7 @@ struct TailCommand: AsyncParsableCommand {
                 case .channelMessage(_, let account, _, let text) where !own.contains(account):
                     if let event = TailEvent(text), isWanted(event) { await tail.show(event, json: output.json) }
                 case .reconnected(complete: false), .channelLeft:
-                    await tail.note("events may be missing here")
+                    OutputLine.note("events may be missing here")
                 case .loggedOut(let error): await tail.ended(error)
                 default: break
                 }
@@ -205,19 +203,16 @@ private actor Tail {
     }
 
     /// A client follows its channel.
-    func began() { note("following") }
+    func began() { OutputLine.note("following") }
 
     func show(_ event: TailEvent, json: Bool) {
         guard !isStopped else { return }
         let lines = json ? [event.json.compactText] : event.lines
-        guard lines.allSatisfy({ Self.write($0, to: STDOUT_FILENO) }) else { return stop() }
+        guard lines.allSatisfy(OutputLine.write) else { return stop() }
         guard let left else { return }
         self.left = left - 1
         if left <= 1 { stop() }
     }
-
-    /// Says something on standard error.
-    func note(_ text: String) { _ = Self.write("heliographctl: \(text)", to: STDERR_FILENO) }
 
     /// Logs all clients out.
     func stop() {
@@ -230,18 +225,5 @@ private actor Tail {
         guard !isStopped else { return }
         failure = Failure(message: "the events can be followed no longer: \(error)", code: 69)
         stop()
-    }
-
-    /// At once, whether a terminal or a pipe reads it.
-    /// - Returns: whether it could be written.
-    private static func write(_ line: String, to descriptor: Int32) -> Bool {
-        var bytes = Array("\(line)\n".utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            bytes = bytes.dropFirst(count)
-        }
-        return true
     }
 }

@@ -15,6 +15,8 @@ package enum GatewayEvent: Equatable, Sendable {
     case removed(SessionID, ChannelRemoval)
     /// Something has happened in a media channel in which this gateway has participants.
     case media(MediaPublication)
+    /// Somebody wants to know what happens on a user's connections.
+    case trace(TraceOrder)
 }
 
 extension GatewayEvent {
@@ -71,6 +73,7 @@ extension GatewayEvent {
         case "removed":
             return .removed(SessionID(try fields.next()), try ChannelRemoval(from: &fields))
         case "media": return .media(try MediaPublication(from: &fields))
+        case "trace": return .trace(try TraceOrder(from: &fields))
         default:
             return nil
         }
@@ -95,6 +98,7 @@ extension GatewayEvent {
         case .removed(let session, let removal):
             Array("removed \(session) \(removal.moveNumber) \(removal.change) \(removal.channel)".utf8)
         case .media(let publication): Array("media \(publication.line)".utf8)
+        case .trace(let order): Array("trace \(order.line)".utf8)
         }
     }
 }

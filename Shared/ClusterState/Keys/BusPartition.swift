@@ -92,6 +92,14 @@ package struct BusLayout: Hashable, Sendable {
         }
     }
 
+    /// The topic on which a gateway hears what concerns a user.
+    package func topic(of gateway: GatewayID, for user: UserKey) -> String {
+        switch flavour {
+        case .single: KeySpace.topic(gateway)
+        case .cluster: KeySpace.topic(gateway, bucket: Buckets.bucket(of: KeySpace.name(user)))
+        }
+    }
+
     /// All topics on which a sip-bridge hears the replies to its commands: in a cluster one for each partition.
     package func topics(of bridge: BridgeID) -> [String] { partitions.map { KeySpace.topic(.bridge(bridge), in: $0) } }
 }

@@ -78,6 +78,9 @@ package enum KeySpace {
         topic(.gateway(gateway), tag: "{\(Buckets.shared.tag(bucket))}")
     }
 
+    /// The pub/sub topic on which gateways tell what happens on a user's connections, see ``BusProtocol/TraceOrder``.
+    package static func topic(ofTrace id: String, of user: UserKey) -> String { tag(user) + ":trace:" + id }
+
     /// The pub/sub topic of one sip-bridge on a single Redis: replies to its commands.
     package static func topic(_ bridge: BridgeID) -> String { "bridge:\(bridge.rawValue):events" }
 

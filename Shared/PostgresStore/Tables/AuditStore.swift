@@ -47,6 +47,8 @@ package enum AuditedAct: Equatable, Sendable {
     case mint(seconds: Int64)
     /// A removal from a channel, in which the user may not be until a time in Unix seconds (0 for none); or a mute.
     case restrict(RestrictionKind, ChannelName, until: Int64, reason: String)
+    /// A view of what happens on a user's connections, for so many seconds at most.
+    case trace(seconds: Int)
     /// The end of such a restriction.
     case liftRestriction(RestrictionKind, ChannelName)
 
@@ -54,6 +56,7 @@ package enum AuditedAct: Equatable, Sendable {
         switch self {
         case .disconnect: "user.disconnect"
         case .mint: "token.mint"
+        case .trace: "user.trace"
         case .restrict(.ban, _, _, _): "channel.remove"
         case .restrict(.mute, _, _, _): "channel.mute"
         case .liftRestriction(.ban, _): "channel.unban"
@@ -65,6 +68,7 @@ package enum AuditedAct: Equatable, Sendable {
         switch self {
         case .disconnect: .object([])
         case .mint(let seconds): .object([JSONMember("seconds", seconds)])
+        case .trace(let seconds): .object([JSONMember("seconds", seconds)])
         case .restrict(_, let channel, let until, let reason):
             .object([
                 JSONMember("channel", channel.rawValue), JSONMember("until", until > 0 ? until : nil),

@@ -131,6 +131,30 @@ extension ClientCall.Act {
         }
     }
 
+    /// The function's name and whom or what it is about, for people: without texts and values.
+    package var summary: String {
+        switch self {
+        case .session(.pollMailbox(let version, _)): "user_getmsg after \(version)"
+        case .session(.logOut): "user_logout"
+        case .session(.join(let channel)): "channel_join \(channel)"
+        case .session(.leave(let channel)): "channel_leave \(channel)"
+        case .message(.toUser(let account, _, _)): "user_sendmsg to \(account)"
+        case .message(.toChannel(let channel, _, _)): "channel_sendmsg to \(channel)"
+        case .service(.presence(.queryStatus(let account))): "user_query_user_status of \(account)"
+        case .service(.presence(.setAttribute(let attribute))): "user_set_attr \(attribute.name)"
+        case .service(.presence(.getAttribute(let account, let name))): "user_get_attr \(name) of \(account)"
+        case .service(.presence(.listAttributes(let account))): "user_get_attr_all of \(account)"
+        case .service(.member(.count(let channel))): "channel_query_num of \(channel)"
+        case .service(.member(.query(let channel, let account))): "channel_query_user_isin \(account) in \(channel)"
+        case .service(.member(.list(let channel, _))): "channel_query_userlist of \(channel)"
+        case .service(.changeAttributes(let channel, .update(let attribute))):
+            "channel_set_attr \(attribute.name) of \(channel)"
+        case .service(.changeAttributes(let channel, .delete(let name))): "channel_del_attr \(name) of \(channel)"
+        case .service(.changeAttributes(let channel, .clear)): "channel_clear_attr of \(channel)"
+        case .service(.call(let verb, let channel, let peer, _)): "\(verb.rawValue) \(channel), \(peer)"
+        }
+    }
+
     /// Whether a message is sent, to a user or a channel.
     package var isMessage: Bool { if case .message = self { true } else { false } }
 }

@@ -30,7 +30,7 @@ def settings(stack: Stack, **more: str) -> dict[str, str]:
 
 
 class Tail:
-    """A running `tail --json`."""
+    """A running `tail --json`, or `trace --json`."""
 
     def __init__(self, process: asyncio.subprocess.Process):
         self.process = process
@@ -52,13 +52,19 @@ class Tail:
 
 @asynccontextmanager
 async def tail(stack: Stack, *arguments: str, clients: int = 2) -> AsyncIterator[Tail]:
+    async with following(stack, "tail", *arguments, notes=clients) as running:
+        yield running
+
+
+@asynccontextmanager
+async def following(stack: Stack, command: str, *arguments: str, notes: int = 1) -> AsyncIterator[Tail]:
     process = await asyncio.create_subprocess_exec(
-        CONTROL, "tail", "--app", stack.open_app.id, "--json", *arguments, env=settings(stack),
+        CONTROL, command, "--app", stack.open_app.id, "--json", *arguments, env=settings(stack),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     running = Tail(process)
     readers = [asyncio.create_task(running.read(output=output)) for output in (True, False)]
     try:
-        await eventually(lambda: len(running.notes) == clients, f"the clients follow: {running.notes}", 20)
+        await eventually(lambda: len(running.notes) == notes, f"it follows: {running.notes}", 20)
         yield running
     finally:
         if process.returncode is None:
@@ -81,6 +87,52 @@ async def test_what_happens_is_told(stack: Stack, people):
     assert not [event for event in running.events if event["account"].startswith("heliographctl-")]
     left = "SELECT count(*) FROM online_users WHERE account LIKE 'heliographctl-%'"
     await eventually(lambda: stack.sql(left) == [["0"]], "the clients of tail have logged out", 20)
+
+
+@pytest.mark.every_redis
+async def test_a_user_is_traced(stack: Stack, people):
+    room, secret = unique("room"), "a text that is nobody's business"
+    async with people(stack) as cast:
+        anna, ben = cast.make("anna"), cast.make("ben")
+        async with following(stack, "trace", f"--account={anna.account}") as running, people(stack):
+            def told(text: str) -> list[str]:
+                return [entry["entry"] for entry in running.events if text in entry["entry"]]
+
+            for number, client in enumerate((ben, anna)):
+                await client.login(stack.gateways[number % len(stack.gateways)])
+            await anna.join(room)
+            await anna.tell(ben.account, secret)
+            await ben.tell(anna.account, secret)
+            await ben.call("user_set_attr", name="mood", value=secret)
+            assert (await anna.attempt("user_get_attr", account="", name="mood")).error
+            await eventually(lambda: len(anna.texts(ben.account)) == 1, "the message has come")
+            line = anna.line
+            anna.abort()
+            await eventually(lambda: told("connection lost"), f"the end is told: {running.events}")
+            assert told("login by") and told("login: ok") and told(f"channel_join {room}") and told(f"user_sendmsg to {ben.account}")
+            assert told("cannot be read") and told("failed with") and told("message ")
+            # In their order, by one clock, and of this user only.
+            times = [entry["time"] for entry in running.events]
+            assert times == sorted(times) and abs(times[-1] / 1000 - time.time()) < 60
+            assert not told("user_set_attr") and not [entry for entry in running.events if entry.keys() != {"time", "gateway", "entry"}]
+            everything = json.dumps(running.events)
+            assert secret not in everything and line not in everything and line.split(".")[1] not in everything
+        assert running.process.returncode == 0
+    acts = stack.sql(f"SELECT act, details FROM audit_trail WHERE subject = '{anna.account}'")
+    assert acts == [["user.trace", '{"seconds": 600}']]
+
+
+async def test_a_trace_ends(stack: Stack, people):
+    async with people(stack) as cast:
+        anna, = await cast.login("anna")
+        async with following(stack, "trace", f"--account={anna.account}", "--count=2") as running:
+            await anna.call("user_query_user_status", account="nobody")
+            await eventually(lambda: running.process.returncode == 0, "it ends after two entries", 20)
+        assert [entry["entry"].split(":")[0].rstrip("0123456789 ") for entry in running.events] == ["call", "answer to"]
+    async with following(stack, "trace", "--account=nobody", "--seconds=1") as running:
+        await eventually(lambda: running.process.returncode == 0, "it ends in time", 20)
+    done = run_program(CONTROL, "trace", "--app=unknown-app", "--account=anna", **settings(stack))
+    assert done.returncode == 1 and "unknown-app" in done.stderr
 
 
 async def test_filters(stack: Stack, people):
@@ -121,6 +173,8 @@ def test_tail_of_an_app_that_has_closed_its_channels(make_stack):
     (["tail", "--app=a", "--gateway=nowhere"], "--gateway"),
     (["tail", "--app=a", "--events", "call"], "--events"),
     (["tail", "--app=a", "--channel=c", "--events", "online"], "--channel is for"),
+    (["trace", "--app=a", "--account=b", "--count=0"], "--count must be 1...1000000000"),
+    (["trace", "--app=a", "--account=b", "--seconds=3601"], "--seconds must be 1...3600"),
     (["top", "--interval=61"], "--interval must be 1...60"),
     (["top", "--json"], "--json needs --once"),
     (["top", "--metrics", "https://127.0.0.1:1"], "--metrics"),

@@ -43,7 +43,10 @@ package struct ClientSession: ~Copyable {
     package var isFresh: Bool { login.isFresh }
 
     /// The app of the session, or of the login or resume that is in progress.
-    package var app: AppID? { login.app }
+    package var app: AppID? { login.user?.app }
+
+    /// The user of the session, or of the login or resume that is in progress.
+    package var subject: UserKey? { login.user }
 
     /// Handles an event.
     /// - Returns: the actions to perform, in order.

@@ -59,6 +59,7 @@ extension GatewayShard {
         case .removed(let session, let removal):
             removed(session, by: removal)
         case .media(let publication): tell(publication)
+        case .trace(let order): follow(order)
         }
     }
 

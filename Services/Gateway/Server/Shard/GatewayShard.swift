@@ -54,6 +54,8 @@ actor GatewayShard {
     /// Sends what arises together for many clients.
     let gatherer: FrameGatherer
     private var detachedRates = DetachedRates()
+    /// The users whom somebody follows.
+    var traced = TracedUsers()
 
     private(set) var connections: [ObjectIdentifier: ClientConnection] = [:]
     private(set) var sessions: [SessionID: ClientConnection] = [:]

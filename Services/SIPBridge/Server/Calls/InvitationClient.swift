@@ -78,7 +78,8 @@ struct InvitationClient: Sendable {
             switch event {
             case .reply(let command, let outcome): sender.received(command, outcome)
             case nil: PhoneMetrics.shared.unknownEvents.increment()
-            case .mail, .kicked, .moved, .removed, .media: logger.error("received an event that only gateways handle")
+            case .mail, .kicked, .moved, .removed, .media, .trace:
+                logger.error("received an event that only gateways handle")
             }
         } catch {
             logger.error("could not decode an event", metadata: ["error": "\(error)"])

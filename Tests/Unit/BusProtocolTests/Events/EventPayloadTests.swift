@@ -80,6 +80,19 @@ import Testing
         }
     }
 
+    @Test func tracesAreOrderedAndToldInLines() throws {
+        let user = UserKey(app: try AppID("app"), account: try Account("anna"))
+        let order = GatewayEvent.trace(TraceOrder(id: "ab", seconds: 60, user: user))
+        #expect(text(order.payload) == "trace ab 60 app anna")
+        #expect(try GatewayEvent(payload: order.payload) == order)
+        let entry = TraceEntry(time: 1234, gateway: GatewayID("g-0"), text: "call 5: user_logout, 77 bytes")
+        #expect(text(entry.payload) == "1234 g-0 call 5: user_logout, 77 bytes")
+        #expect(try TraceEntry(payload: entry.payload) == entry)
+        for payload in ["", "x g-0 text", "12", "12 "] {
+            #expect(throws: SignalingError.self) { try TraceEntry(payload: payload.utf8) }
+        }
+    }
+
     @Test func fieldsOfARepliesPayloadMayBeAnyBytes() throws {
         let fields: [UInt8] = Array(0...255)
         let event = GatewayEvent.reply(CommandID("c1"), .success(fields))
@@ -102,7 +115,8 @@ import Testing
         "", "reply", "reply c1", "reply c1 maybe", "reply c1 error", "reply c1 error x y z", "mail", "mail s1",
         "mail s1 1", "mail s1 1 x 4 line", "mail s1 1 2 line", "mail s1 1 2 5 line", "mail s1 1 2 3 line",
         "mail s1 1 2 -1 line", "mail s1 1 2 4 line s2", "mail s1 1 2 4 line s2 1 2 9 line", "kick s1", "kick s1 x",
-        "moved", "moved ",
+        "moved", "moved ", "trace ab 60 app", "trace ab 0 app anna", "trace ab 61 app anna", "trace ab x app anna",
+        "trace 0123456789abcdef0123456789abcdef0 5 app anna",
     ])
     func malformedGatewayEventsAreRefused(payload: String) {
         let bytes = Array(payload.utf8)

@@ -57,13 +57,13 @@ package struct ConnectionStateMachine: ~Copyable {
         }
     }
 
-    /// The app of the session, or of the login or resume that is in progress.
-    var app: AppID? {
+    /// The user of the session, or of the login or resume that is in progress.
+    var user: UserKey? {
         switch state {
-        case .authenticating(let login): login.user.app
+        case .authenticating(let login): login.user
         case .authorizing(let session), .opening(let session), .resuming(let session, _), .orphaned(let session):
-            session.user.app
-        case .active(let active), .loggingOut(let active, _): active.user.app
+            session.user
+        case .active(let active), .loggingOut(let active, _): active.user
         case .fresh, .closed: nil
         }
     }
