@@ -33,6 +33,22 @@ extension AppSetting {
     static func missing(_ app: AppID) -> Failure { .refused("the app \(app) has no \(name)") }
 }
 
+extension PostgresPool {
+    /// In milliseconds; below ``PostgresConfiguration/queryTimeout``, so that the error says what was waited for.
+    private static let longestLockWait = 4000
+
+    /// Reads what is set up and changes it, in one transaction. Others who set up the same meanwhile wait, `apply` too,
+    /// so that nobody's change gets lost; who only reads does not wait.
+    /// - Parameter tables: the tables that are locked, in the order in which `apply` locks them.
+    func changing(_ tables: [String], _ body: (PostgresTransaction) async throws -> Void) async throws {
+        let begin = """
+            BEGIN; SET LOCAL lock_timeout = '\(Self.longestLockWait)ms';
+            LOCK TABLE \(tables.joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE
+            """
+        try await transaction(begin, body)
+    }
+}
+
 /// Whether secrets are printed too.
 struct WithSecretOptions: ParsableArguments {
     @Flag(

@@ -67,10 +67,11 @@ struct HookCommand: AsyncParsableCommand {
                 patch.url = try receiver.address()
                 patch.secret = try receiver.secret.given()
                 try await Database.with { [patch] pool in
-                    let former = try await BeforeHookRecord.find(app, in: pool)?.hook
-                    let hook = try patch.applied(to: former) { SecureRandom.hex(bytes: 32) }
-                    guard try await BeforeHookStore(pool: pool).set(hook, of: app) else {
-                        throw AppCommand.unknown(app)
+                    try await pool.changing(["before_hooks"]) { transaction in
+                        let store = BeforeHookStore(pool: transaction)
+                        let former = try await store.list(app: app).first?.hook
+                        let hook = try patch.applied(to: former) { SecureRandom.hex(bytes: 32) }
+                        guard try await store.set(hook, of: app) else { throw AppCommand.unknown(app) }
                     }
                     output.show(try await BeforeHookRecord.existing(app, in: pool).output(withSecret: true))
                 }

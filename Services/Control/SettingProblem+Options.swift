@@ -5,8 +5,14 @@ extension SettingProblem {
     /// The problem as a sentence about the setting's option, such as `--batch must be 1...1000; it is 0`.
     var ofOption: String {
         var problem = self
-        // The only option whose name is not that of the setting.
-        problem.place = place == "ringSeconds" ? "--ring" : "--" + Self.option(place)
+        problem.place =
+            switch place {
+            // An argument.
+            case "host": "HOST"
+            // The only option whose name is not that of the setting.
+            case "ringSeconds": "--ring"
+            default: "--" + Self.option(place)
+            }
         return problem.text
     }
 

@@ -5,11 +5,13 @@ internal import SignalingWire
 /// A trunk as commands print it.
 struct TrunkOutput: PrintableRecord {
     private let trunk: SIPTrunk
+    private let registrations: [SIPRegistration]
     /// Nil unless the command is to show it.
     private let secret: String?
 
-    init(_ trunk: SIPTrunk, withSecret: Bool) {
-        self.trunk = trunk
+    init(_ record: TrunkRecord, withSecret: Bool) {
+        trunk = record.trunk
+        registrations = record.registrations
         secret = withSecret ? trunk.secret : nil
     }
 
@@ -32,6 +34,7 @@ struct TrunkOutput: PrintableRecord {
         members += [("allow", allow), ("callerId", callerID)].map { name, list in
             JSONMember(name, .array(list.map { .string($0) }))
         }
+        members.append(JSONMember("registrations", .array(registrations.map { .object($0.members) })))
         // In Unix milliseconds.
         members.append(JSONMember("updatedAt", trunk.updatedAt))
         return members
@@ -55,7 +58,7 @@ struct TrunkOutput: PrintableRecord {
             trunk.acceptDigest ? "accepts digest" : nil, trunk.trace ? "traced" : nil,
             "set \(Output.time(milliseconds: trunk.updatedAt))",
         ]
-        return fields.compactMap(\.self).joined(separator: "  ")
+        return (fields.compactMap(\.self) + registrations.map(\.line)).joined(separator: "  ")
     }
 
     /// The prefixes of numbers that may be called; `any` for all.
@@ -69,6 +72,29 @@ struct TrunkOutput: PrintableRecord {
         case .unsaid: unsaid
         case .any: ["any"]
         case .listed(let numbers): numbers
+        }
+    }
+}
+
+extension SIPRegistration {
+    fileprivate var members: [JSONMember] {
+        [
+            // In Unix milliseconds.
+            JSONMember("bridge", bridge), JSONMember("since", since), JSONMember("state", state.rawValue),
+            JSONMember("status", status), JSONMember("until", until),
+        ]
+    }
+
+    fileprivate var line: String { "\(bridge) \(standing)" }
+
+    /// How it stands, as a predicate of the bridge.
+    var standing: String {
+        let since = "since \(Output.time(milliseconds: since))"
+        switch state {
+        case .registered:
+            return "is registered \(since)" + (until.map { ", until \(Output.time(milliseconds: $0))" } ?? "")
+        case .refused: return "was refused" + (status.map { " with \($0)" } ?? "") + ", \(since)"
+        case .unanswered: return "has no answer, \(since)"
         }
     }
 }

@@ -64,10 +64,15 @@ struct WebhookCommand: AsyncParsableCommand {
                 patch.url = try receiver.address()
                 patch.secret = try receiver.secret.given()
                 try await Database.with { [patch] pool in
-                    let former = try await WebhookRecord.find(app, in: pool)?.webhook
-                    let webhook = try patch.applied(to: former, of: app) { SecureRandom.hex(bytes: 32) }
-                    guard try await WebhookStore(pool: pool).set(webhook, overlap: overlap.duration) else {
-                        throw AppCommand.unknown(app)
+                    // The table of webhooks is written all the time by the service, which waits for single rows only.
+                    try await pool.changing(["apps"]) { transaction in
+                        let store = WebhookStore(pool: transaction)
+                        try await store.lock([app])
+                        let former = try await store.list(app: app).first?.webhook
+                        let webhook = try patch.applied(to: former, of: app) { SecureRandom.hex(bytes: 32) }
+                        guard try await store.set(webhook, overlap: overlap.duration) else {
+                            throw AppCommand.unknown(app)
+                        }
                     }
                     output.show(try await WebhookRecord.existing(app, in: pool).output(withSecret: true))
                 }

@@ -47,19 +47,37 @@ async def test_a_failing_webhook_stands_out(stack: Stack, browser: Browser):
         assert await screen.page.evaluate("document.activeElement.innerText") == app
 
 
+REFUSED = "the-registrar-refuses-this-bridge"
+
+
 async def test_trunks_without_their_passwords(stack: Stack, browser: Browser):
-    app = stack.create_app(unique("trunk")).id
+    app, quiet = (stack.create_app(unique("trunk")).id for _ in range(2))
+    stack.control("trunk", "set", quiet, "sip.example.com", "--allow=none")
     login = ("--user=trunk-user", "--secret=trunk-word", "--register")
     stack.control("trunk", "set", app, "sip.example.com:5071", "--transport=tcp", "--allow=none", *login)
+    # As bridges tell it, for an hour.
+    stack.sql(f"""
+        INSERT INTO sip_registrations (app, bridge, state, status, ends_at) VALUES
+        ('{app}', 'a-registered', 'registered', NULL, now() + interval '1 hour'),
+        ('{app}', '{REFUSED}', 'refused', 403, now() + interval '1 hour'),
+        ('{app}', 'a-dead', 'unanswered', NULL, now() - interval '1 second')""")
     async with console(stack, browser, app=app) as screen:
         await go(screen, "trunks")
-        assert (await row_of(screen, app))[:5] == [app, "sip.example.com:5071", "tcp", "yes", "off"]
+        assert (await row_of(screen, app))[:5] == [app, "refused", "sip.example.com:5071", "tcp", "off"]
+        assert (await row_of(screen, quiet))[:2] == [quiet, "not asked for"]
+        await screen.page.evaluate(f"[...document.querySelectorAll('#view td button')].find((each) => each.innerText === {app!r}).click()")
+        await screen.sees(f"Sip-bridge {REFUSED}", "#panel")
+        await screen.sees("403", "#panel")
+        await screen.sees("a-registered", "#panel")
+        assert not await screen.page.evaluate("document.querySelector('#panel').innerText.includes('a-dead')")
+        await screen.check()
+        await screen.press("Escape")
         page = await screen.page.evaluate("document.documentElement.outerHTML")
         assert "trunk-user" not in page and "trunk-word" not in page
         await screen.check()
         stack.control("trunk", "set", app, "[2001:db8::1]:5060", "--transport=udp", "--allow=none")
         await press(screen, "Refresh")
-        await screen.page.eventually(f"{ROWS}.some((row) => row[1] === '[2001:db8::1]:5060')", "the address is shown")
+        await screen.page.eventually(f"{ROWS}.some((row) => row[2] === '[2001:db8::1]:5060')", "the address is shown")
 
 
 async def test_the_audit_trail_by_app_and_page(stack: Stack, browser: Browser):

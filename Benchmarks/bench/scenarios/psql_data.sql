@@ -48,7 +48,8 @@ FROM (
     SELECT g, now() - g * (interval '30 days' / :calls) AS at, 1 + floor(:users * power((g * 7919 % :calls)::float8 / :calls, 2))::bigint AS caller
     FROM generate_series(1, :calls::bigint) g) c
 JOIN people p ON p.g = c.caller;
-INSERT INTO sip_trunks (app, host, port) SELECT 'app' || g, 'trunk' || g || '.example', 5060 FROM generate_series(0, 3) g;
+INSERT INTO sip_trunks (app, host, port, register, auth_user, secret)
+SELECT 'app' || g, 'trunk' || g || '.example', 5060, true, 'u', 's' FROM generate_series(0, 3) g;
 
 -- Logins of the days before; those of today and yesterday were counted as the sessions were written.
 INSERT INTO app_logins (app, day, logins) SELECT 'app' || a, current_date - d, 1000 * d
@@ -70,6 +71,14 @@ DO $$ BEGIN
     -- Migration 0026 makes it.
     IF to_regclass('user_bans') IS NOT NULL THEN
         INSERT INTO user_bans (app, account, until, version) SELECT 'app0', 'user' || g, now() + interval '1 day', g FROM generate_series(1, 10000) g;
+    END IF;
+END $$;
+DO $$ BEGIN
+    -- Migration 0037 makes it.
+    IF to_regclass('sip_registrations') IS NOT NULL THEN
+        INSERT INTO sip_registrations (app, bridge, state, status, ends_at)
+        SELECT 'app' || a, 'bridge' || b, CASE WHEN a + b = 0 THEN 'refused' ELSE 'registered' END, CASE WHEN a + b = 0 THEN 403 END,
+            now() + interval '1 day' FROM generate_series(0, 3) a, generate_series(0, 9) b;
     END IF;
 END $$;
 DO $$ BEGIN

@@ -94,6 +94,12 @@ QUERIES = {
         "a letter": "SELECT * FROM webhook_dead_letters WHERE app = 'app0' AND id = 'LETTER'",
         "why": "SELECT kind, error, count(*) FROM webhook_dead_letters WHERE app = 'app0' GROUP BY 1, 2 ORDER BY 3 DESC",
     },
+    # Migration 0037 brings it.
+    "trunk_registrations": {
+        "all": "SELECT * FROM trunk_registrations ORDER BY app, bridge",
+        "those that fail": "SELECT * FROM trunk_registrations WHERE state <> 'registered' ORDER BY app, bridge",
+        "an app": "SELECT * FROM trunk_registrations WHERE app = 'app0'",
+    },
     # Migration 0036 brings it.
     "banned_networks": {
         "all": "SELECT * FROM banned_networks ORDER BY network",

@@ -1,5 +1,6 @@
 internal import BusProtocol
 internal import PostgresStore
+internal import ServiceKit
 internal import SignalingProtocol
 internal import WebhookClient
 
@@ -104,18 +105,49 @@ extension Diagnosis {
 
     // MARK: - Trunks
 
-    mutating func lookAtTrunks(_ trunks: [SIPTrunk]) {
-        guard !trunks.isEmpty else { return }
-        let registering = trunks.count { $0.register }
+    /// How long after it was set a trunk may be unregistered before it is said, in milliseconds.
+    private static let registrationPatience: Int64 = 60_000
+
+    mutating func lookAtTrunks(_ records: [TrunkRecord]) {
+        guard !records.isEmpty else { return }
+        let registering = records.filter(\.trunk.register)
+        let registered = registering.filter { $0.registrations.contains { $0.state == .registered } }
         add(
             facts: [
-                "trunks: of \(trunks.count) apps, \(registering) of which register (whether they are registered, the "
-                    + "sip-bridge's log and heliograph_sip_registrations_total tell)"
+                "trunks: of \(records.count) apps, \(registering.count) of which register, and \(registered.count) are "
+                    + "registered"
             ])
         if let runningKinds, !runningKinds.contains("sip-bridge") {
             wrong(
-                "no sip-bridge process runs: users of \(Self.names(trunks.map(\.app.rawValue))) can neither call "
-                    + "telephones nor be called, and no trunk is registered; start one, or see why it ended (its log)")
+                "no sip-bridge process runs: users of \(Self.names(records.map(\.trunk.app.rawValue))) can neither "
+                    + "call telephones nor be called, and no trunk is registered; start one, or see why it "
+                    + "ended (its log)")
+        } else {
+            lookAtRegistrations(registering)
+        }
+    }
+
+    private mutating func lookAtRegistrations(_ records: [TrunkRecord]) {
+        let failing = records.filter { $0.registrations.contains { $0.state != .registered } }
+        for record in failing.prefix(Self.named) {
+            let (trunk, others) = (record.trunk, record.registrations.filter { $0.state != .registered })
+            let bridges = others.prefix(Self.named).map { "the sip-bridge \($0.bridge) \($0.standing)" }
+            advise(
+                "the trunk of \(trunk.app) at \(trunk.host):\(trunk.port) is not registered: "
+                    + bridges.joined(separator: "; ")
+                    + "; calls from it do not arrive there: see `heliographctl trunk show \(trunk.app)`, and correct "
+                    + "the user, the secret or the address (`heliographctl trunk set`)")
+        }
+        if failing.count > Self.named {
+            advise("\(failing.count - Self.named) more trunks are not registered: see `heliographctl trunk list`")
+        }
+        let late = WallClock.milliseconds - Self.registrationPatience
+        let silent = records.filter { $0.registrations.isEmpty && $0.trunk.updatedAt < late }
+        if !silent.isEmpty {
+            advise(
+                "no sip-bridge tells whether the trunks of \(Self.names(silent.map(\.trunk.app.rawValue))) are "
+                    + "registered: those of the release before do not tell, others cannot write to PostgreSQL "
+                    + "(their log)")
         }
     }
 

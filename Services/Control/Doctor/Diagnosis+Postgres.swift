@@ -45,7 +45,7 @@ extension Diagnosis {
         }
         lookAtWebhooks(try await WebhookStore(pool: pool).standings())
         await lookAtHooks(try await BeforeHookStore(pool: pool).list())
-        lookAtTrunks(try await TrunkStore(pool: pool).list())
+        lookAtTrunks(try await TrunkRecord.all(in: pool))
         lookAtKeys(try await APIKeyStore(pool: pool).validCount())
     }
 }

@@ -64,6 +64,8 @@ struct PhoneMetrics: Sendable {
     let registrations = CounterSet<RegistrationChange>(
         "heliograph_sip_registrations_total", "Registrations accepted by a trunk's registrar, or lost.",
         label: "result")
+    let unregistered = Gauge(
+        "heliograph_sip_trunks_unregistered", "Trunks at which this bridge should be registered, and is not.")
 
     private let calls: [Direction: CounterSet<Outcome>] = Dictionary(
         uniqueKeysWithValues: Direction.allCases.map { direction in

@@ -65,7 +65,10 @@ final class SIPBridgeService: Service {
     }
 
     private func followTrunks() async {
-        while await Task.pause(TrunkTableReader.pause) { await calls.readTrunks() }
+        while await Task.pause(TrunkTableReader.pause) {
+            await calls.readTrunks()
+            await calls.tellRegistrations()
+        }
     }
 
     /// Waits for calls to end by themselves until the deadline, then ends the others.
@@ -76,6 +79,7 @@ final class SIPBridgeService: Service {
         await waitForEnd(until: .now + configuration.drainTime) { await self.calls.activeCalls }
         await calls.abandonCalls(.bridgeStopped)
         await waitForEnd(until: .now + Self.finishTime) { await self.calls.openEnds }
+        await calls.tellRegistrations()
     }
 
     private func waitForEnd(until deadline: ContinuousClock.Instant, _ count: () async -> Int) async {

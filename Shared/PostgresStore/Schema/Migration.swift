@@ -67,6 +67,7 @@ struct Migration: Equatable, Sendable {
         Migration(34, "0034_webhook_requests", PackageResources._034_webhook_requests_sql),
         Migration(35, "0035_usage", PackageResources._035_usage_sql),
         Migration(36, "0036_address_bans", PackageResources._036_address_bans_sql),
+        Migration(37, "0037_registrations", PackageResources._037_registrations_sql),
     ]
 
     /// The names of the tables, views, sequences, functions and types that these files make. The partitions that

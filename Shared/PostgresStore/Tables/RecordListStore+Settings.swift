@@ -32,7 +32,12 @@ extension RecordListStore {
     static func trunks(_ request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {
         """
         SELECT app AS key, json_build_object('app', app, 'host', host, 'port', port, 'transport', transport,
-            'register', register, 'srtp', srtp, 'updatedAt', \(seconds("updated_at")))::text AS record
+            'register', register, 'registrations', (SELECT coalesce(json_agg(r.record), '[]') FROM (
+                SELECT json_build_object('bridge', r.bridge, 'state', r.state, 'status', r.status,
+                    'since', \(seconds("r.since")), 'until', \(seconds("r.until"))) AS record
+                FROM trunk_registrations r WHERE r.app = sip_trunks.app AND r.bridge IS NOT NULL
+                ORDER BY r.bridge LIMIT \(RegistrationStore.listed)) r),
+            'srtp', srtp, 'updatedAt', \(seconds("updated_at")))::text AS record
         FROM sip_trunks WHERE \(apps(of: request, &parameters)) ORDER BY app LIMIT \(limit(request, &parameters))
         """
     }

@@ -273,6 +273,34 @@ def test_trunks_without_a_bridge(patient: Patient):
         patient.recovers()
 
 
+def test_trunks_that_are_not_registered(patient: Patient):
+    stack = patient.stack
+    with an_app(patient, "registering"):
+        # Nobody listens there.
+        stack.control("trunk", "set", "registering", "127.0.0.1:1", "--allow=none", "--user=u", "--secret=s", "--register")
+        line = patient.complaint("the trunk of registering at 127.0.0.1:1 is not registered", weight="advice")
+        assert "has no answer, since" in line and "heliographctl trunk show registering" in line
+        assert any("1 of which register, and 0 are registered" in fact for fact in patient.examine()[1]["facts"])
+        # A bridge of the release before tells nothing.
+        stack.kill("sip-bridge#1")
+        try:
+            stack.sql("DELETE FROM sip_registrations")
+            assert not advice(patient, "no sip-bridge tells")
+        finally:
+            stack.start("sip-bridge#1")
+        stack.freeze("sip-bridge#1")
+        try:
+            stack.sql("DELETE FROM sip_registrations")
+            assert not advice(patient, "no sip-bridge tells")
+            stack.sql("UPDATE sip_trunks SET updated_at = now() - interval '2 minutes' WHERE app = 'registering'")
+            patient.complaint("no sip-bridge tells whether the trunks of registering are registered", weight="advice")
+        finally:
+            stack.thaw("sip-bridge#1")
+        stack.control("trunk", "set", "registering", "--no-register")
+        assert not advice(patient, "registered")
+    patient.recovers()
+
+
 def test_keys_that_no_gateway_takes(patient: Patient):
     stack = patient.stack
     record = next(key for key in stack.redis_keys("{control}i:*") if stack.redis("HGET", key, "kind") == "gateway")

@@ -53,12 +53,24 @@ def test_webhooks_and_trunks(stack: Stack, api: ServerAPI):
     stack.sql(f"""
         UPDATE webhooks SET attempts = 3, failing_since = now() - interval '1 minute', last_error = 'no', next_attempt_at = now() + interval '1 hour'
         WHERE app = '{apps[1]}'""")
+    # As bridges tell it.
+    stack.sql(f"""
+        INSERT INTO sip_registrations (app, bridge, state, status, since, ends_at) VALUES
+        ('{apps[0]}', 'told-1', 'registered', NULL, to_timestamp(1700000000), to_timestamp(3000000000)),
+        ('{apps[0]}', 'told-2', 'refused', 403, to_timestamp(1700000000), to_timestamp(3000000000)),
+        ('{apps[1]}', 'told-1', 'unanswered', NULL, to_timestamp(1700000000), to_timestamp(1700000060))""")
     hooks = {one["app"]: one for one in walk(api, "WebhookPage", "webhooks")}
     trunks = {one["app"]: one for one in walk(api, "TrunkPage", "trunks")}
     assert list(hooks) == sorted(hooks) and list(trunks) == sorted(trunks) and set(apps) <= set(hooks) & set(trunks)
     for app in apps:
         assert hooks[app]["url"] == f"https://{app}.example.com/hook" and hooks[app]["kinds"] == ["call", "join"]
         assert (trunks[app]["host"], trunks[app]["port"], trunks[app]["transport"], trunks[app]["register"]) == ("sip.example.com", 5070, "tcp", True)
+    def registrations(app: str) -> list[dict]:
+        return [one for one in trunks[app]["registrations"] if one["bridge"].startswith("told-")]
+    assert registrations(apps[0]) == [
+        {"bridge": "told-1", "state": "registered", "status": None, "since": 1700000000, "until": 3000000000},
+        {"bridge": "told-2", "state": "refused", "status": 403, "since": 1700000000, "until": None}]
+    assert registrations(apps[1]) == registrations(apps[2]) == []
     told = json.loads(stack.control("webhook", "show", apps[1], "--json"))
     failing = hooks[apps[1]]
     assert [failing[name] for name in ("waiting", "dead", "failures", "lastError")] == [told[name] for name in (
@@ -67,7 +79,9 @@ def test_webhooks_and_trunks(stack: Stack, api: ServerAPI):
     # An app's key gets what is its own app's, and no more.
     own = ServerAPI(stack, create_key(stack, app=apps[0], scopes=("read",))["key"])
     assert read(own, "Webhook", "apps", apps[0], "webhook") == hooks[apps[0]]
-    assert read(own, "Trunk", "apps", apps[0], "trunk") == trunks[apps[0]]
+    shown = read(own, "Trunk", "apps", apps[0], "trunk")
+    # A bridge may tell meanwhile.
+    assert shown | {"registrations": []} == trunks[apps[0]] | {"registrations": []} and shown["registrations"]
     for path in (("webhooks",), ("trunks",), ("audit",), ("apps", apps[1], "webhook"), ("apps", apps[1], "trunk")):
         answer = own.get(*path)
         assert (answer.status, answer.code) == (403, "forbidden"), path

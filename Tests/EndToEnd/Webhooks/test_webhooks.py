@@ -24,6 +24,8 @@ QUICK = {
 }
 HOLD_SECONDS = 4
 PATIENCE = 15
+# The invitation service looks every 15 s, or a quarter more.
+WATCH = 30
 WHOLE_STORY = ["online", "join", "leave", "offline"]
 
 
@@ -431,11 +433,17 @@ async def test_above_the_backlog_the_oldest_are_dead_letters(make_stack, people,
     assert metric(http, "heliograph_webhook_requests_failed_total") > 0
     errors = [letter["error"] for letter in json.loads(stack.control("webhook", "dead", app.id, "--json"))["letters"]]
     assert errors == ["more events waited than may"] * 2
+    watch = http_of(stack, "invitation")
+
+    def watched() -> tuple[float, float]:
+        return tuple(metric(watch, f"heliograph_invitation_webhook_{name}") for name in ("failing_apps", "dead_letters"))
+    await eventually(lambda: watched() == (1, 2), "the invitation service sees both", WATCH)
     receiver.mode = "ok"
     await eventually(lambda: len(receiver.events) == 4, "the others arrived", PATIENCE)
     assert [event["account"] for event in receiver.events] == [accounts[1]] * 2 + [accounts[2]] * 2
     await eventually(lambda: metric(http, "heliograph_webhook_backlog") == 0, "nothing waits")
     assert metric(http, "heliograph_webhook_events_delivered_total") == 4
+    await eventually(lambda: watched() == (0, 2), "no receiver fails, and the dead letters are kept", WATCH)
 
 
 async def test_a_backlog_far_above_its_bound_is_shed_at_once(make_stack, receiver: Receiver, monkeypatch):

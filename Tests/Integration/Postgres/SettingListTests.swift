@@ -112,9 +112,35 @@ import Testing
         #expect(
             try found[0]
                 == JSONValue.parse(
-                    #"{"app":"b","host":"sip.example.com","port":5061,"transport":"tls","register":true,"srtp":"off","updatedAt":\#(set)}"#
-                        .utf8))
+                    #"""
+                    {"app":"b","host":"sip.example.com","port":5061,"transport":"tls","register":true,"registrations":[],
+                    "srtp":"off","updatedAt":\#(set)}
+                    """#.utf8))
         #expect(try await records(ListRecords(.trunks, app: AppID("c"), limit: 1)).records.isEmpty)
+    }
+
+    /// Processes that were killed have left theirs for up to a day.
+    @Test func noMoreRegistrationsThanTheBoundAreListed() async throws {
+        var trunk = SIPTrunk(app: try AppID("b"), host: "192.0.2.1")
+        (trunk.authUser, trunk.secret, trunk.register) = ("u", "s", true)
+        try await TrunkStore(pool: pool).set(trunk)
+        try await pool.query(
+            """
+            INSERT INTO sip_registrations (app, bridge, state, since, ends_at)
+            SELECT 'b', 'bridge' || i, 'registered', to_timestamp(1700000000.9), to_timestamp(3000000000.9)
+            FROM generate_series(1, $1::bigint) i
+            """, [.int(Int64(RegistrationStore.listed + 1))])
+        let found = try await records(ListRecords(.trunks, app: AppID("b"), limit: 1)).records
+        guard case .array(let listed)? = found.first?["registrations"] else {
+            Issue.record("\(found)")
+            return
+        }
+        #expect(listed.count == RegistrationStore.listed)
+        #expect(
+            try listed.first
+                == JSONValue.parse(
+                    #"{"bridge":"bridge1","state":"registered","status":null,"since":1700000000,"until":3000000000}"#
+                        .utf8))
     }
 
     @Test func theTrailIsReadPageByPage() async throws {

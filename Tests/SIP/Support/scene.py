@@ -49,7 +49,7 @@ class Scene:
     def trunk(self, *, host: str = LOOPBACK, port: int | None = None, **settings: object) -> None:
         """Sets the app's trunk, with heliographctl's options: `trunk(dtmf="info", register=True)`.
 
-        Its users may call and show every number, unless it is told otherwise.
+        Its users may call and show every number, unless it is told otherwise. What else is not named stays as it was.
         """
         settings = {"allow": "any", "caller_id": "any", **settings}
         options = [

@@ -57,12 +57,33 @@ export function webhooksView({ api }) {
     return { element: [heading("Webhooks", refresh(table)), table.element] };
 }
 
+/** How a trunk's registration stands, in a word: the worst that a sip-bridge tells. */
+function registration({ register, registrations }) {
+    if (!register) return "not asked for";
+    const states = registrations.map(({ state }) => state);
+    return ["refused", "unanswered", "registered"].find((each) => states.includes(each)) ?? "unknown";
+}
+
+function openTrunk(trunk) {
+    openPanel(
+        trunk.app,
+        section("Trunk", facts([
+            ["Registration", badge(registration(trunk))], ["Peer", peer(trunk)], ["Transport", trunk.transport], ["SRTP", trunk.srtp],
+            ["Set", moment(trunk.updatedAt)],
+        ])),
+        ...trunk.registrations.map(({ bridge, state, status, since, until }) => section(`Sip-bridge ${bridge}`, facts([
+            ["State", badge(state)], ["SIP status", status ?? "–"], ["Since", moment(since)], ["Until", until === null ? "–" : moment(until)],
+        ]))));
+}
+
+const peer = ({ host, port }) => make("code", {}, `${host.includes(":") ? `[${host}]` : host}:${port}`);
+
 export function trunksView({ api }) {
     const table = new Table("Trunks", [
-        { name: "App", value: ({ app }) => app },
-        { name: "Peer", value: ({ host, port }) => make("code", {}, `${host.includes(":") ? `[${host}]` : host}:${port}`) },
-        { name: "Transport", value: ({ transport }) => transport },
-        { name: "Registers", kind: "extra", value: ({ register }) => (register ? "yes" : "no") },
+        { name: "App", value: (trunk) => link(trunk.app, async () => openTrunk(trunk)) },
+        { name: "Registration", value: (trunk) => badge(registration(trunk)) },
+        { name: "Peer", value: peer },
+        { name: "Transport", kind: "extra", value: ({ transport }) => transport },
         { name: "SRTP", kind: "extra", value: ({ srtp }) => srtp },
         { name: "Set", kind: "extra", value: ({ updatedAt }) => moment(updatedAt) },
     ], async (after) => {

@@ -111,6 +111,7 @@ export function moment(time) {
 const STATES = {
     connected: "good", detached: "warn", offline: "", talking: "good", ringing: "info", inviting: "info", ended: "", "not answered": "warn",
     failing: "bad", late: "warn", delivers: "good", new: "", online: "good", join: "accent", leave: "", gap: "bad", message: "info", attribute: "",
+    registered: "good", refused: "bad", unanswered: "bad", unknown: "warn", "not asked for": "",
 };
 
 /** A state as a badge. */

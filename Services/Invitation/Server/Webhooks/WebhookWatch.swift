@@ -4,7 +4,7 @@ internal import ServiceKit
 internal import ServiceLifecycle
 internal import ServiceMetrics
 
-/// Shows how many apps have webhooks and how long their events wait: a cluster without
+/// Shows how many apps have webhooks, and how these are doing: a cluster without
 /// webhooks processes would not say so.
 struct WebhookWatch: Service {
     /// How often it looks.
@@ -20,6 +20,8 @@ struct WebhookWatch: Service {
             let (metrics, standings) = (InvitationMetrics.shared, try await store.standings())
             metrics.webhookApps.set(standings.count)
             metrics.webhookOldest.set(Int(standings.compactMap(\.oldest).max() ?? 0))
+            metrics.webhookFailing.set(standings.count { $0.failing != nil })
+            metrics.webhookDead.set(Int(standings.reduce(0) { $0 + $1.dead }))
         }
     }
 }

@@ -24,8 +24,8 @@ package enum RegistrationAction: Equatable, Sendable {
     /// Report that calls can arrive, for this long.
     case tellRegistered(for: Duration)
     /// Report that the binding is lost or could not be made, with the response's status; nil when there was no
-    /// response.
-    case tellLost(status: Int?)
+    /// response. It is tried again after this long.
+    case tellLost(status: Int?, again: Duration)
     /// Report that the registration has ended.
     case tellEnded
 }
@@ -89,11 +89,12 @@ package struct RegistrationStateMachine: ~Copyable {
     }
 
     /// Takes a 2xx.
-    /// - Parameter lifetime: how long our binding is kept; nil when the registrar does not list it.
+    /// - Parameter lifetime: how long our binding is kept; nil when the registrar does not list it, which is reported
+    ///   as lost with the status 200.
     package mutating func accepted(for lifetime: Duration?) -> [RegistrationAction] {
         switch state {
         case .registering:
-            guard let lifetime, lifetime > .zero else { return lost(status: nil, pause: nil) }
+            guard let lifetime, lifetime > .zero else { return lost(status: 200, pause: timing.longestPause) }
             failures = 0
             state = .registered
             return [.tellRegistered(for: lifetime), .wait(Self.refresh(of: lifetime))]
@@ -159,10 +160,10 @@ package struct RegistrationStateMachine: ~Copyable {
         }
     }
 
-    private mutating func lost(status: Int?, pause: Duration?) -> [RegistrationAction] {
+    private mutating func lost(status: Int?, pause: Duration) -> [RegistrationAction] {
         failures += 1
         state = .pausing
-        return [.tellLost(status: status), .wait(pause ?? timing.longestPause)]
+        return [.tellLost(status: status, again: pause), .wait(pause)]
     }
 
     private mutating func end() -> [RegistrationAction] {

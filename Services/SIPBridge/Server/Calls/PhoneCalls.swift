@@ -30,7 +30,8 @@ final class PhoneCalls {
     let admission: InviteAdmission
     private let reader: TrunkTableReader
     private let reports: CallReports
-    private var registrations = TrunkRegistrations()
+    private let registrations = TrunkRegistrations()
+    private let registrationStore: RegistrationStore
     private let jobs: AsyncStream<Job>
     private let addJob: AsyncStream<Job>.Continuation
 
@@ -57,6 +58,7 @@ final class PhoneCalls {
         numbers = CachedRecords { number throws(PostgresError) in try await numberStore.find(number) }
         admission = InviteAdmission(realm: configuration.realm, numbers: numbers, logger: logger)
         reader = TrunkTableReader(store: trunkStore, logger: logger)
+        registrationStore = RegistrationStore(pool: pool)
         reports = CallReports(invitation: invitation)
         // Bounded by the numbers of calls, pending INVITEs and commands in progress.
         (jobs, addJob) = AsyncStream.makeStream()
@@ -154,6 +156,25 @@ final class PhoneCalls {
         if !isDraining { registrations.follow(table.trunks, stack: resources.stack, logger: logger) }
     }
 
+    /// Tells operators what has changed of the registrations; what cannot be told now is told with the next call.
+    func tellRegistrations() async {
+        PhoneMetrics.shared.unregistered.set(registrations.missingCount)
+        let untold = registrations.book.takeUntold(atMost: RegistrationStore.portion)
+        guard !untold.isEmpty else { return }
+        let now = SIPLoop.now
+        var notes: [RegistrationNote] = []
+        for case (let app, let entry?) in untold {
+            notes.append(RegistrationNote(app, entry.standing, remaining: entry.end - now))
+        }
+        do {
+            try await registrationStore.tell(notes, of: bridge.rawValue)
+            try await registrationStore.forget(untold.filter { $0.value == nil }.map(\.key), of: bridge.rawValue)
+        } catch {
+            logger.debug("could not tell of registrations", metadata: ["error": "\(error)"])
+            registrations.book.putBack(untold.keys)
+        }
+    }
+
     // MARK: - Calls
 
     /// Generates a call id.
@@ -180,6 +201,16 @@ extension PhoneCalls: PhoneCallOwner {
     func ended(_ driver: PhoneCallDriver) { calls.ended(driver) }
 
     func forget(_ driver: PhoneCallDriver) { calls.remove(driver) }
+}
+
+extension RegistrationNote {
+    fileprivate init(_ app: AppID, _ standing: RegistrationStanding, remaining: Duration) {
+        switch standing {
+        case .registered: self.init(app: app, state: .registered, status: nil, remaining: remaining)
+        case .refused(let status): self.init(app: app, state: .refused, status: status, remaining: remaining)
+        case .unanswered: self.init(app: app, state: .unanswered, status: nil, remaining: remaining)
+        }
+    }
 }
 
 extension PhoneCalls.InviteKey {

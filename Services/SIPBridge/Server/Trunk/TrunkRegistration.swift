@@ -22,8 +22,9 @@ final class TrunkRegistration {
     enum Status: Equatable {
         /// Registered for this long.
         case registered(for: Duration)
-        /// Not registered; with the status of the registrar's response, if there was one.
-        case lost(status: Int?)
+        /// Not registered; with the status of the registrar's response, if there was one. It is tried again after this
+        /// long.
+        case lost(status: Int?, again: Duration)
         /// The binding was removed.
         case ended
     }
@@ -74,7 +75,7 @@ final class TrunkRegistration {
             case .send(let expiry): send(expiry)
             case .wait(let pause): timer?.start(after: pause)
             case .tellRegistered(let lifetime): tell(.registered(for: lifetime))
-            case .tellLost(let status): tell(.lost(status: status))
+            case .tellLost(let status, let pause): tell(.lost(status: status, again: pause))
             case .tellEnded: tell(.ended)
             }
         }

@@ -1,4 +1,5 @@
 internal import Logging
+internal import Pacing
 internal import PostgresStore
 internal import SIPBridgeLogic
 internal import ServiceMetrics
@@ -6,7 +7,11 @@ internal import SignalingProtocol
 
 /// The registrations of all trunks that require one, kept in accordance with the trunk table.
 @SIPThread
-struct TrunkRegistrations {
+final class TrunkRegistrations {
+    /// How long the outcome of the REGISTER after a failure may take, from the end of the pause: more than timer F of a
+    /// request without an answer (RFC 3261, 17.1.2.2), twice for a challenge.
+    private static let outcomeTime = Duration.seconds(90)
+
     @SIPThread
     private final class Entry {
         let target: TrunkRegistrationTarget
@@ -19,12 +24,19 @@ struct TrunkRegistrations {
     private var entries: [AppID: Entry] = [:]
     /// The registrations whose bindings are being removed.
     private var ending: [Entry] = []
+    /// What operators are told.
+    var book = RegistrationBook()
+
+    nonisolated init() {}
+
+    /// The number of trunks that should be registered, and are not.
+    var missingCount: Int { entries.count - book.registered(at: SIPLoop.now) }
 
     /// The number of bindings that are being removed.
     var endingCount: Int { ending.count { !$0.isEnded } }
 
     /// Starts, replaces and ends registrations according to the table.
-    mutating func follow(_ trunks: [SIPTrunk], stack: SIPStack, logger: Logger) {
+    func follow(_ trunks: [SIPTrunk], stack: SIPStack, logger: Logger) {
         var wanted: [AppID: TrunkRegistrationTarget] = [:]
         for trunk in trunks {
             guard let target = TrunkRegistrationTarget(trunk) else { continue }
@@ -37,31 +49,45 @@ struct TrunkRegistrations {
             }
         }
         ending.removeAll(where: \.isEnded)
-        for (app, entry) in entries where wanted[app] != entry.target {
-            end(entry)
-            entries[app] = nil
+        for (app, entry) in entries where wanted[app] != entry.target { end(entry, of: app) }
+        for (app, target) in wanted where entries[app] == nil { start(target, of: app, stack: stack, logger: logger) }
+    }
+
+    private func start(_ target: TrunkRegistrationTarget, of app: AppID, stack: SIPStack, logger: Logger) {
+        var logger = logger
+        logger[metadataKey: "app"] = "\(app)"
+        let entry = Entry(target: target)
+        let registration = TrunkRegistration(stack: stack, target: target) {
+            [logger, weak self, unowned entry] status in
+            entry.isEnded = status == .ended
+            Self.note(status, logger)
+            // Of one that was replaced or ended, operators were told when that began.
+            if let self, entries[app] === entry { tell(status, of: app) }
         }
-        for (app, target) in wanted where entries[app] == nil {
-            var logger = logger
-            logger[metadataKey: "app"] = "\(app)"
-            let entry = Entry(target: target)
-            let registration = TrunkRegistration(stack: stack, target: target) { [logger, unowned entry] status in
-                entry.isEnded = status == .ended
-                Self.note(status, logger)
-            }
-            entry.registration = registration
-            entries[app] = entry
-            registration.start()
+        entry.registration = registration
+        entries[app] = entry
+        registration.start()
+    }
+
+    private func tell(_ status: TrunkRegistration.Status, of app: AppID) {
+        let now = SIPLoop.now
+        switch status {
+        case .registered(let lifetime): book.note(.registered, of: app, until: now + lifetime)
+        case .lost(let status, let pause):
+            let standing: RegistrationStanding = status.map { .refused(status: $0) } ?? .unanswered
+            book.note(standing, of: app, until: now + pause + Self.outcomeTime)
+        case .ended: book.forget(app)
         }
     }
 
     /// Removes all bindings, so that no more calls arrive through them.
-    mutating func stop() {
-        for entry in entries.values { end(entry) }
-        entries = [:]
+    func stop() {
+        for (app, entry) in entries { end(entry, of: app) }
     }
 
-    private mutating func end(_ entry: Entry) {
+    private func end(_ entry: Entry, of app: AppID) {
+        entries[app] = nil
+        book.forget(app)
         ending.append(entry)
         entry.registration?.stop()
     }
@@ -71,7 +97,7 @@ struct TrunkRegistrations {
         case .registered(let lifetime):
             PhoneMetrics.shared.registrations.increment(.registered)
             logger.info("registered at the trunk", metadata: ["seconds": "\(lifetime.components.seconds)"])
-        case .lost(let status):
+        case .lost(let status, _):
             PhoneMetrics.shared.registrations.increment(.lost)
             logger.warning(
                 "not registered at the trunk", metadata: ["status": "\(status.map(String.init) ?? "no answer")"])

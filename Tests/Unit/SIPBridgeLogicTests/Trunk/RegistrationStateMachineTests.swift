@@ -23,14 +23,15 @@ struct RegistrationStateMachineTests {
         var machine = RegistrationStateMachine()
         _ = machine.start()
         for pause in [2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
-            #expect(machine.failed(random: 0) == [.tellLost(status: nil), .wait(.seconds(pause))])
+            #expect(
+                machine.failed(random: 0) == [.tellLost(status: nil, again: .seconds(pause)), .wait(.seconds(pause))])
             #expect(machine.timeIsUp() == [.send(expiry: .seconds(3_600))])
         }
         #expect(machine.refused(status: 503, minExpiry: nil, retryAfter: nil, random: 0.5).last == .wait(.seconds(225)))
         _ = machine.timeIsUp()
         _ = machine.accepted(for: .seconds(60))
         _ = machine.timeIsUp()
-        #expect(machine.failed(random: 0) == [.tellLost(status: nil), .wait(.seconds(2))])
+        #expect(machine.failed(random: 0) == [.tellLost(status: nil, again: .seconds(2)), .wait(.seconds(2))])
     }
 
     @Test("After a refusal the pause is the longest one, unless the registrar sends Retry-After")
@@ -39,11 +40,11 @@ struct RegistrationStateMachineTests {
         _ = machine.start()
         #expect(
             machine.refused(status: 403, minExpiry: nil, retryAfter: nil, random: 0)
-                == [.tellLost(status: 403), .wait(.seconds(300))])
+                == [.tellLost(status: 403, again: .seconds(300)), .wait(.seconds(300))])
         _ = machine.timeIsUp()
         #expect(
             machine.refused(status: 503, minExpiry: nil, retryAfter: .seconds(7), random: 0)
-                == [.tellLost(status: 503), .wait(.seconds(7))])
+                == [.tellLost(status: 503, again: .seconds(7)), .wait(.seconds(7))])
     }
 
     @Test("A 423 raises the interval once, within bounds")
@@ -56,11 +57,11 @@ struct RegistrationStateMachineTests {
             ])
         #expect(
             machine.refused(status: 423, minExpiry: .seconds(8_000), retryAfter: nil, random: 0)
-                == [.tellLost(status: 423), .wait(.seconds(300))])
+                == [.tellLost(status: 423, again: .seconds(300)), .wait(.seconds(300))])
         _ = machine.timeIsUp()
         #expect(
             machine.refused(status: 423, minExpiry: .seconds(1_000_000), retryAfter: nil, random: 0)
-                == [.tellLost(status: 423), .wait(.seconds(300))])
+                == [.tellLost(status: 423, again: .seconds(300)), .wait(.seconds(300))])
     }
 
     @Test("When stopped during a REGISTER, the unregistering one waits for its answer")
@@ -81,7 +82,7 @@ struct RegistrationStateMachineTests {
     func missing() {
         var machine = RegistrationStateMachine()
         _ = machine.start()
-        #expect(machine.accepted(for: nil) == [.tellLost(status: nil), .wait(.seconds(300))])
+        #expect(machine.accepted(for: nil) == [.tellLost(status: 200, again: .seconds(300)), .wait(.seconds(300))])
     }
 
     @Test("The expiry of our Contact in a response")

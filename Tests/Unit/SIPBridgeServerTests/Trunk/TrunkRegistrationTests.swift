@@ -51,7 +51,7 @@ struct TrunkRegistrationTests {
             let statuses = Mailbox<TrunkRegistration.Status>()
             let registration = TrunkRegistration(stack: bridge.stack, target: target) { statuses.put($0) }
             registration.start()
-            #expect(await statuses.next() == .lost(status: 405))
+            #expect(await statuses.next() == .lost(status: 405, again: .seconds(300)))
             registration.stop()
             #expect(await statuses.next() == .ended)
         }
