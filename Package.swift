@@ -233,6 +233,11 @@ let package = Package(
                 deques,
             ],
             path: "Shared/PostgresStore", resources: [.embedInCode("Migrations")], swiftSettings: plain),
+        // What settings of apps say, and what has to change in PostgreSQL for them.
+        .target(
+            name: "Provisioning",
+            dependencies: ["BusProtocol", "PostgresStore", "SignalingProtocol", "SignalingWire"],
+            path: "Shared/Provisioning", swiftSettings: plain),
         .target(
             name: "ServiceKit",
             dependencies: [
@@ -286,20 +291,15 @@ let package = Package(
             name: "ControlInspection",
             dependencies: ["ClusterState", "RedisClient", "SignalingProtocol", nioCore, logging],
             path: "Services/Control/Inspection", swiftSettings: strict),
-        // What a file of settings says, and what has to change for it.
-        .target(
-            name: "ControlApply",
-            dependencies: ["BusProtocol", "PostgresStore", "SignalingProtocol", "SignalingWire"],
-            path: "Services/Control/Apply/Logic", swiftSettings: strict),
         .executableTarget(
             name: "Control",
             dependencies: [
-                "BusProtocol", "ClusterBus", "ClusterState", "ControlApply", "ControlInspection", "MessageStore",
-                "PostgresStore", "Pacing", "RedisClient", "ServiceKit", "SignalingClient", "SignalingProtocol",
+                "BusProtocol", "ClusterBus", "ClusterState", "ControlInspection", "MessageStore", "PostgresStore",
+                "Pacing", "Provisioning", "RedisClient", "ServiceKit", "SignalingClient", "SignalingProtocol",
                 "SignalingTokens", "SignalingWire", "WebhookClient", argumentParser, logging, nioCore, nioPosix,
                 nioSSL, nioTLS,
             ],
-            path: "Services/Control", exclude: ["Apply/Logic", "Inspection"], swiftSettings: strict),
+            path: "Services/Control", exclude: ["Inspection"], swiftSettings: strict),
         .target(
             name: "TestKit",
             dependencies: [
@@ -342,7 +342,10 @@ let package = Package(
         ]
         + service(
             "Presence",
-            server: ["ClusterBus", "RedisClient", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
+            server: [
+                "ClusterBus", "RedisClient", "PostgresStore", "Provisioning", "MessageStore", "ClusterService", nioCore,
+                nioPosix,
+            ])
         + service(
             "ChannelState",
             server: ["ClusterBus", "RedisClient", "PostgresStore", "MessageStore", "ClusterService", nioCore, nioPosix])
@@ -385,7 +388,7 @@ let package = Package(
                     logging,
                 ]),
             unitTests(
-                "ControlApply", ["BusProtocol", "PostgresStore", "SignalingProtocol", "SignalingWire"]),
+                "Provisioning", ["BusProtocol", "PostgresStore", "SignalingProtocol", "SignalingWire"]),
             unitTests("ControlInspection", ["ClusterState", "RedisClient", "SignalingProtocol"]),
             unitTests("PostgresStore", ["SignalingProtocol"]),
             unitTests(

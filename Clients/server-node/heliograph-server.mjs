@@ -145,6 +145,14 @@ export class HeliographServer {
     }
     deleteAddressBan(network, { idempotencyKey } = {}) { return this.#write("DELETE", ["address-bans", network], idempotencyKey); }
 
+    // What is set up.
+
+    exportSettings({ app } = {}) { return this.#ask("GET", ["settings"], { app }); }
+    /** All of it, or nothing. Secrets are given in clear: `{ value: "..." }`. */
+    applySettings({ version, apps, dryRun, idempotencyKey } = {}) {
+        return this.#write("POST", ["settings"], idempotencyKey, { version, apps }, dryRun ? { dryRun: "true" } : {});
+    }
+
     // Channels.
 
     listChannels(app, { prefix, limit, after } = {}) { return this.#ask("GET", ["apps", app, "channels"], { prefix, limit, after }); }

@@ -223,6 +223,19 @@ class HeliographServer:
     def delete_address_ban(self, network: str, *, idempotency_key: str | None = None) -> dict:
         return self._write("DELETE", "address-bans", network, key=idempotency_key)
 
+    # What is set up.
+
+    def export_settings(self, *, app: str | None = None) -> dict:
+        """What is set up, without secrets."""
+        return self._ask("GET", "settings", query=_given(app=app))
+
+    def apply_settings(
+            self, *, version: int | None = None, apps: dict | None = None, dry_run: bool = False,
+            idempotency_key: str | None = None) -> dict:
+        """All of it, or nothing. Secrets are given in clear: `{"value": "..."}`."""
+        query = {"dryRun": "true"} if dry_run else {}
+        return self._write("POST", "settings", query=query, body=_given(version=version, apps=apps), key=idempotency_key)
+
     # Channels.
 
     def list_channels(self, app: str, *, prefix: str | None = None, limit: int | None = None, after: str | None = None) -> dict:

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import PostgresStore
+internal import Provisioning
 internal import SignalingProtocol
 
 /// A setting of which an app has one or none, as PostgreSQL has it: its trunk, webhook or before-hook. The commands
@@ -34,18 +35,10 @@ extension AppSetting {
 }
 
 extension PostgresPool {
-    /// In milliseconds; below ``PostgresConfiguration/queryTimeout``, so that the error says what was waited for.
-    private static let longestLockWait = 4000
-
-    /// Reads what is set up and changes it, in one transaction. Others who set up the same meanwhile wait, `apply` too,
-    /// so that nobody's change gets lost; who only reads does not wait.
-    /// - Parameter tables: the tables that are locked, in the order in which `apply` locks them.
+    /// Reads what is set up and changes it, in one transaction, so that nobody's change gets lost; see
+    /// ``SettingStore/begin(changing:)``.
     func changing(_ tables: [String], _ body: (PostgresTransaction) async throws -> Void) async throws {
-        let begin = """
-            BEGIN; SET LOCAL lock_timeout = '\(Self.longestLockWait)ms';
-            LOCK TABLE \(tables.joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE
-            """
-        try await transaction(begin, body)
+        try await transaction(SettingStore.begin(changing: tables), body)
     }
 }
 

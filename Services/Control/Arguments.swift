@@ -1,6 +1,6 @@
 import ArgumentParser
-internal import ControlApply
 package import PostgresStore
+internal import Provisioning
 package import SignalingProtocol
 
 /// A certificate given on the command line: 1 to 128 visible ASCII characters.

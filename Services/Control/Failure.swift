@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import ControlApply
 internal import Glibc
 internal import PostgresStore
+internal import Provisioning
 internal import RedisClient
 internal import ServiceKit
 

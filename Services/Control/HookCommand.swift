@@ -1,7 +1,7 @@
 internal import ArgumentParser
 package import BusProtocol
-internal import ControlApply
 internal import PostgresStore
+internal import Provisioning
 internal import SignalingProtocol
 internal import SignalingWire
 

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import BusProtocol
-package import ControlApply
+package import Provisioning
 
 /// The options for an app's limits. Limits that are not given keep their values; a new app gets the defaults.
 struct LimitOptions: ParsableArguments {

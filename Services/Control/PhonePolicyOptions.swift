@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import ControlApply
+internal import Provisioning
 internal import SignalingProtocol
 
 /// The options of `trunk set` with the rules for the app's users: which numbers they may call, under which numbers, how

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import ControlApply
+internal import Provisioning
 
 extension SettingProblem {
     /// The problem as a sentence about the setting's option, such as `--batch must be 1...1000; it is 0`.

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import ControlApply
 internal import PostgresStore
+internal import Provisioning
 internal import SignalingProtocol
 
 /// `heliographctl trunk ...`.

@@ -189,6 +189,8 @@ extension SignalingReason {
     package static let tooManyBans = Self(rawValue: "too_many_bans")
     /// The attribute has another value than the app's server expected; nothing was changed.
     package static let valueDiffers = Self(rawValue: "value_differs")
+    /// Others have changed the same settings meanwhile, or are just changing them; nothing was changed.
+    package static let settingsChanged = Self(rawValue: "settings_changed")
     /// A command, reply or record lacks a field, or a field cannot be parsed.
     package static let badFields = Self(rawValue: "bad_fields")
     /// A publication cannot be parsed.

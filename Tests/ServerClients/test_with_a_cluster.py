@@ -53,3 +53,23 @@ async def test_a_server_at_work(stack: Stack, people, kind: str):
         assert refused.value.error["code"] == code
     client.close()
     follower.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_settings(stack: Stack, kind: str):
+    client = KINDS[kind](create_key(stack)["key"], *stack.endpoints["api"])
+    app = unique("settings")
+    apps = {app: {"limits": {"messagesPerSecond": 100}, "certificate": {"value": "certificate-of-a-client"}}}
+    planned = client.call("applySettings", version=1, apps=apps, dryRun=True)
+    assert planned["dryRun"] is True and planned["changes"]
+    with pytest.raises(Refused) as missing:
+        client.call("exportSettings", app=app)
+    assert missing.value.error["code"] == "not_found"
+    assert client.call("applySettings", apps=apps) == {"changes": planned["changes"], "dryRun": False}
+    exported = client.call("exportSettings", app=app)
+    assert exported["apps"][app]["limits"]["messagesPerSecond"] == 100
+    assert client.call("applySettings", **exported)["changes"] == []
+    with pytest.raises(Refused) as refused:
+        client.call("applySettings", apps={app: {"limits": {"messagesPerSecond": 0}}})
+    assert (refused.value.error["field"], refused.value.error["bound"]) == (f"apps.{app}.limits.messagesPerSecond", "must be 1...1000000")
+    client.close()

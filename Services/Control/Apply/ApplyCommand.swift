@@ -1,7 +1,6 @@
 internal import ArgumentParser
-internal import ControlApply
 internal import PostgresStore
-internal import SignalingProtocol
+internal import Provisioning
 internal import SignalingWire
 
 /// `heliographctl apply`.
@@ -32,14 +31,18 @@ struct ApplyCommand: AsyncParsableCommand {
         try await Failure.reported {
             do {
                 let desired = try DesiredState(
-                    try SettingFile.read(file, atMost: DesiredState.longestFile), secrets: SettingFile.secret)
+                    try SettingFile.read(file, atMost: DesiredState.longestFile),
+                    secrets: .references(SettingFile.secret))
                 try await Database.with { pool in
-                    let changes = try await pool.apply(desired, dryRun: dryRun)
+                    let changes = try await SettingStore(pool: pool).apply(desired, ApplyTerms(isDryRun: dryRun))
                     isChanged = !changes.isEmpty
                     output.show(ChangesOutput(changes: changes, isDryRun: dryRun))
                 }
             } catch let problem as SettingProblem {
                 throw Failure.refused("\(file): \(problem.text); nothing was changed")
+            } catch is ApplyFailure {
+                // Neither time nor answer is bounded here.
+                throw Failure.refused("somebody else has changed what is set up; nothing was changed: try again")
             }
         }
         if isChanged && detailedExitcode { throw ExitCode(Self.changed) }
@@ -53,39 +56,10 @@ struct ChangesOutput: Printable {
 
     var members: [JSONMember] {
         [
-            JSONMember("changes", .array(changes.map { .object($0.members) })),
+            JSONMember("changes", changes.json),
             JSONMember("dryRun", isDryRun),
         ]
     }
 
     var lines: [String] { changes.isEmpty ? ["nothing to change"] : changes.map(\.line) }
-}
-
-extension PostgresPool {
-    /// In milliseconds; below ``PostgresConfiguration/queryTimeout``, so that the error says what was waited for.
-    private static let longestLockWait = 4000
-
-    /// Reads and changes in one transaction. Others who set up apps wait meanwhile, so that nothing is overwritten.
-    fileprivate func apply(_ desired: DesiredState, dryRun: Bool) async throws -> [SettingChange] {
-        let begin =
-            dryRun
-            ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-            : """
-            BEGIN; SET LOCAL lock_timeout = '\(Self.longestLockWait)ms';
-            LOCK TABLE apps, before_hooks, sip_trunks, sip_numbers IN SHARE ROW EXCLUSIVE MODE
-            """
-        return try await transaction(begin) { transaction in
-            // The table of webhooks is written all the time by the service, which waits for single rows only.
-            if !dryRun { try await WebhookStore(pool: transaction).lock(desired.webhookApps) }
-            let plan = try Plan(desired, over: try await ActualState(on: transaction)) { SecureRandom.hex(bytes: $0) }
-            guard !dryRun else { return plan.changes }
-            for act in plan.acts { try await act.perform(on: transaction) }
-            return plan.changes
-        }
-    }
-}
-
-extension DesiredState {
-    /// The apps whose webhooks the file names.
-    fileprivate var webhookApps: [AppID] { apps.filter { $0.webhook != nil }.map(\.id) }
 }

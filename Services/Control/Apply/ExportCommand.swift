@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import ControlApply
 internal import PostgresStore
+internal import Provisioning
 internal import SignalingProtocol
 
 /// `heliographctl export`.
@@ -14,9 +14,7 @@ struct ExportCommand: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reported {
             try await Database.with { pool in
-                let state = try await pool.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") {
-                    try await ActualState(on: $0)
-                }
+                let state = try await SettingStore(pool: pool).read()
                 if let app, state.apps[app] == nil { throw AppCommand.unknown(app) }
                 print(ExportFile.text(state, app: app), terminator: "")
             }

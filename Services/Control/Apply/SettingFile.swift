@@ -1,5 +1,5 @@
-internal import ControlApply
 internal import Glibc
+internal import Provisioning
 internal import ServiceKit
 
 /// Reads what `apply` is given.

@@ -36,9 +36,27 @@ package struct PresenceService: ServiceDeclaration {
         addBans(to: &router, sessions, resources)
         let lists = RecordLists.pool(like: pool, logger: logger)
         addLists(to: &router, lists, resources.redis)
+        let settings = SettingsHandler.pool(like: pool, logger: logger)
+        Self.addSettings(to: &router, settings, resources.redis)
         var parts = ServiceParts<PresenceTimer>(commands: router)
         parts.background.append(FurtherConnections(lists))
+        parts.background.append(FurtherConnections(settings))
         parts.observe = { lists.observe() }
+        addRounds(to: &parts, pool, functions)
+        let timers = PresenceTimerHandler(
+            functions: functions, ending: ending, cache: cache,
+            gateways: LostGateways(
+                functions: functions, watch: LeaseWatch(on: resources) { .gateway($0) },
+                sessions: sessions, logger: logger),
+            uptime: resources.uptime, timers: resources.timers)
+        parts.timerFired = timers.fired
+        addMirror(to: &parts, functions, ending, resources)
+        return parts
+    }
+
+    private func addRounds(
+        to parts: inout ServiceParts<PresenceTimer>, _ pool: PostgresPool, _ functions: PresenceFunctions
+    ) {
         let bans = BanCheck(store: BanStore(pool: pool), functions: functions)
         let addresses = AddressBanStore(pool: pool)
         parts.rounds.append(
@@ -52,15 +70,6 @@ package struct PresenceService: ServiceDeclaration {
                 try await usage.notePeaks()
                 try await usage.sumUp()
             })
-        let timers = PresenceTimerHandler(
-            functions: functions, ending: ending, cache: cache,
-            gateways: LostGateways(
-                functions: functions, watch: LeaseWatch(on: resources) { .gateway($0) },
-                sessions: sessions, logger: logger),
-            uptime: resources.uptime, timers: resources.timers)
-        parts.timerFired = timers.fired
-        addMirror(to: &parts, functions, ending, resources)
-        return parts
     }
 
     /// The stream is read even when mirrors are off: instances with another setting may run, and may have run before.
@@ -150,6 +159,18 @@ package struct PresenceService: ServiceDeclaration {
         router.on(LiftAddressBan.self, addresses.lift)
         router.on(ListAddressBans.self, addresses.list)
         router.on(GetBannedNetworks.self, addresses.networks)
+    }
+
+    private static func addSettings(to router: inout CommandRouter, _ pool: PostgresPool, _ redis: RedisClient) {
+        let settings = SettingsHandler(pool: pool)
+        router.on(ApplySettings.self) { command, context async throws(SignalingError) in
+            var left: Duration?
+            if let deadline = context.deadline {
+                left = deadline - (try await redis.time(ofSlot: redis.bus.partition(of: command.subject).slot))
+            }
+            return try await settings.apply(command, by: AuditCause(context), within: left)
+        }
+        router.on(ExportSettings.self) { command, _ async throws(SignalingError) in try await settings.export(command) }
     }
 
     private func addLists(to router: inout CommandRouter, _ pool: PostgresPool, _ redis: RedisClient) {

@@ -101,3 +101,11 @@ package struct AuditStore: Sendable {
             ], within: pool.configuration.actTimeout)
     }
 }
+
+extension PostgresTransaction {
+    /// Says on whose behalf the rest of the transaction changes things.
+    /// - Throws: ``PostgresError``.
+    package func act(for cause: AuditCause) async throws(PostgresError) {
+        try await query("SELECT set_config('heliograph.cause', $1, true)", [.text(cause.text)])
+    }
+}

@@ -1,5 +1,6 @@
 import BusProtocol
 import SignalingProtocol
+import SignalingWire
 import Testing
 
 @testable import GatewayAPILogic
@@ -43,4 +44,37 @@ extension APIRequestTests {
         #expect(found?.code == .invalidArgument && found?.field == field)
         #expect(found?.bound?.isEmpty == false)
     }
+}
+
+/// What is set up.
+extension APIRequestTests {
+    @Test func settingsAreExportedAndApplied() throws {
+        #expect(try act("GET", "/v1/settings") == .settings(.export(nil)))
+        #expect(try act("GET", "/v1/settings?app=a") == .settings(.export(try AppID("a"))))
+        let body = JSONValue.object([JSONMember("version", 1), JSONMember("apps", .object([]))])
+        for (query, isDryRun) in [("", false), ("?dryRun=false", false), ("?dryRun=true", true)] {
+            #expect(
+                try act("POST", "/v1/settings\(query)", body.compactText)
+                    == .settings(.apply(body, isDryRun: isDryRun)))
+        }
+    }
+
+    @Test func onlyAdministratorsOfTheClusterSeeAndChangeSettings() {
+        let found = APIOperation.all.filter { $0.template == "/v1/settings" }
+        #expect(found.count == 2 && found.allSatisfy { $0.needsClusterKey && $0.scope == .admin })
+        #expect(found.map(\.isWrite) == [false, true] && found.map(\.hasBody) == [false, true])
+        #expect(found.last?.bodyBound == 1 << 20)
+    }
+
+    @Test(arguments: [
+        ("GET", "?app=", nil, "app"), ("GET", "?app=%20", nil, "app"), ("GET", "?dryRun=true", nil, "dryRun"),
+        ("POST", "?dryRun=1", "{}", "dryRun"), ("POST", "?dryRun", "{}", "dryRun"), ("POST", "?app=a", "{}", "app"),
+        ("POST", "", #"{"app": {}}"#, "app"), ("POST", "", #"{"apps": {}, "apps": {}}"#, "apps"),
+    ])
+    func settingsOutOfRange(_ method: String, _ query: String, _ body: String?, _ field: String) {
+        let found = problem(method, "/v1/settings\(query)", body)
+        #expect(found?.code == .invalidArgument && found?.field == field)
+    }
+
+    @Test func settingsAreAnObject() { #expect(problem("POST", "/v1/settings", "[]")?.code == .malformed) }
 }

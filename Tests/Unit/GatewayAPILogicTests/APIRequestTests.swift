@@ -129,7 +129,7 @@ import Testing
 
     @Test func boundsOfBodies() {
         let large = APIOperation.all.filter { $0.bodyBound == APIOperation.largestBody }
-        #expect(large.map(\.id) == ["sendMessages", "broadcast", "queryPresence"])
+        #expect(large.map(\.id) == ["sendMessages", "broadcast", "queryPresence", "applySettings"])
         #expect(APIOperation.all.allSatisfy { $0.bodyBound == APIOperation.usualBody || large.contains($0) })
     }
 

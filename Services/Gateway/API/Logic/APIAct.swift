@@ -20,6 +20,7 @@ package enum APIAct: Equatable, Sendable {
         case moderation(Moderation)
         case addressBans(AddressBans)
         case mailbox(Mailbox)
+        case settings(Settings)
 
         /// How many requests of the key's rate it counts as.
         package var cost: Int {
@@ -28,7 +29,7 @@ package enum APIAct: Equatable, Sendable {
             case .users(.presence(let users)):
                 (users.count + APIAct.presenceOfRequest - 1) / APIAct.presenceOfRequest
             case .cluster, .lists, .messages, .calls, .users, .attributes, .channels, .moderation, .addressBans,
-                .mailbox:
+                .mailbox, .settings:
                 1
             }
         }
@@ -44,6 +45,7 @@ package enum APIAct: Equatable, Sendable {
     static func moderation(_ act: Moderation) -> APIAct { .once(.moderation(act)) }
     static func addressBans(_ act: AddressBans) -> APIAct { .once(.addressBans(act)) }
     static func mailbox(_ act: Mailbox) -> APIAct { .once(.mailbox(act)) }
+    static func settings(_ act: Settings) -> APIAct { .once(.settings(act)) }
 
     /// Bytes of a page's position, and of what names begin with.
     package static let positionBytes = 0...1024

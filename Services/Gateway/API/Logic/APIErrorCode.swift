@@ -58,8 +58,8 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
         case .notFound: "There is no such path, app, attribute, ban, member, call or waiting message."
         case .methodNotAllowed: "The path exists, but not with this method; the header `Allow` lists those that it has."
         case .conflict:
-            "Something else holds at present: the call is in another state, or the app has no certificate, with which "
-                + "tokens are made."
+            "Something else holds at present: the call is in another state, others are changing settings, or the app "
+                + "has no certificate, with which tokens are made."
         case .valueDiffers: "The attribute has another value than expected; nothing was changed."
         case .callPending: "A call is pending between the two in the channel; end it first."
         case .requestInProgress:
@@ -68,8 +68,8 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
             "The message was already delivered to the receiver's session, so that it cannot be recalled."
         case .keyReused: "The idempotency key was used for another request in the last hour; use a new one."
         case .bodyTooLarge:
-            "The body is larger than it may be: 1 MiB of a batch, a broadcast or a question about many users, 128 KiB "
-                + "of all others."
+            "The body is larger than it may be: 1 MiB of a batch, a broadcast, settings or a question about many "
+                + "users, 128 KiB of all others."
         case .unsupportedMediaType: "A body must be sent as `Content-Type: application/json`."
         case .rateLimited:
             "The key or the channel has had its requests of this second, or the key has as many in progress as it may; "

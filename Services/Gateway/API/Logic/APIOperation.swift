@@ -23,8 +23,10 @@ package final class APIOperation: Sendable {
         /// Parameters after the question mark, by name.
         case query([String])
         /// A JSON object of so many bytes at most.
-        /// - Parameter changes: whether the operation changes something.
-        case body(upTo: Int = usualBody, changes: Bool = true)
+        /// - Parameters:
+        ///   - changes: whether the operation changes something.
+        ///   - query: the names of parameters after the question mark.
+        case body(upTo: Int = usualBody, changes: Bool = true, query: [String] = [])
     }
 
     /// A method of ``APIArguments`` that checks them and makes an act of them.
@@ -38,6 +40,7 @@ package final class APIOperation: Sendable {
     /// All operations. Where several have the same path, `Allow` lists their methods in this order.
     package static let all: [APIOperation] = [
         cluster, calls, events, lists, messages, users, mailboxes, attributes, channels, moderation, addressBans,
+        settings,
     ].flatMap(\.self)
 
     /// The operation's id in `Docs/openapi.json`.
@@ -95,16 +98,21 @@ package final class APIOperation: Sendable {
     package var hasBody: Bool { if case .body = input { true } else { false } }
 
     /// Bytes of the body at most. A body that the operation does not need is refused beyond them, too.
-    package var bodyBound: Int { if case .body(let bound, _) = input { bound } else { Self.usualBody } }
+    package var bodyBound: Int { if case .body(let bound, _, _) = input { bound } else { Self.usualBody } }
 
     /// The names of the parameters after the question mark.
-    var parameters: [String] { if case .query(let names) = input { names } else { [] } }
+    var parameters: [String] {
+        switch input {
+        case .nothing: []
+        case .query(let names), .body(_, _, let names): names
+        }
+    }
 
     /// Whether the operation changes something, so that it may have an idempotency key.
     package var isWrite: Bool {
         switch input {
         case .nothing, .query: method != "GET"
-        case .body(_, let changes): changes
+        case .body(_, let changes, _): changes
         }
     }
 }

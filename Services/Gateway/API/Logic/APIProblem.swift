@@ -42,7 +42,7 @@ package struct APIProblem: Error, Equatable, Sendable {
             case .tooManyBans: .tooManyBans
             case .valueDiffers: .valueDiffers
             case .reinvite: .callPending
-            case .wrongState: .conflict
+            case .wrongState, .settingsChanged: .conflict
             case .unknownApp, .notBanned, .noSuchMember, .unknownCall, .callEnded: .notFound
             case .tooManyCalls, .tooManyNewCalls, .appCalls, .appNewCalls: .tooManyCalls
             case .busy: .unavailable

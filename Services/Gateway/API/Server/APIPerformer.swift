@@ -59,6 +59,7 @@ struct APIPerformer: Sendable {
             case .moderation(let act): try await perform(act, write)
             case .addressBans(let act): try await perform(act, write)
             case .mailbox(let act): try await perform(act, write)
+            case .settings(let act): try await perform(act)
             }
         } catch let error as SignalingError {
             throw APIProblem(error)

@@ -74,6 +74,13 @@ import Testing
         try comesBack(RevokeTokens(user: its.user, until: .max))
         try comesBack(GetRevokedTokens(user: its.user))
         try comesBack(GetRevokedTokens(user: its.user, mintedSeconds: 60))
+        try comesBack(ApplySettings(its.attribute.value, isDryRun: true))
+        try comesBack(ApplySettings("{}", isDryRun: false))
+        try comesBack(ExportSettings(app: its.app))
+        try comesBack(ExportSettings(app: nil))
+        try comesBack(SettingsAnswer(json: its.attribute.value))
+        try comesBack(SettingsAnswer(SettingsRefusal(its.account.rawValue, its.attribute.value, found: "6")))
+        try comesBack(SettingsAnswer(SettingsRefusal("the body", "")))
     }
 
     @Test(arguments: try Subjects.all) func commandsAboutSessionsComeBack(_ its: Subjects) throws {

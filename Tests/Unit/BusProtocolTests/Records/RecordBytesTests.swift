@@ -54,6 +54,16 @@ import Testing
             "3:app1:a7:account4:anna4:name1:n2:if6:absent")
     }
 
+    @Test func settings() throws {
+        try expect(ApplySettings("{}", isDryRun: true), "8:settings2:{}6:dryRun1:1")
+        try expect(ExportSettings(app: user.app), "3:app1:a")
+        try expect(ExportSettings(app: nil), "")
+        try expect(SettingsAnswer(json: "[]"), "4:json2:[]")
+        try expect(
+            SettingsAnswer(SettingsRefusal("apps.a", "must be", found: "0")),
+            "4:json0:5:place6:apps.a4:rule7:must be5:found1:0")
+    }
+
     @Test func apps() throws {
         try expect(GetApp(app: user.app), "3:app1:a")
         try expect(

@@ -1,31 +1,12 @@
-internal import BusProtocol
-internal import ControlApply
 internal import PostgresStore
 internal import SignalingProtocol
 
-extension ActualState {
-    /// Reads what is set up.
-    init(on session: any PostgresSession) async throws(PostgresError) {
-        var apps: [AppID: ActualApp] = [:]
-        for record in try await AppStore(pool: session).list() { apps[record.id] = ActualApp(record: record) }
-        for record in try await WebhookStore(pool: session).list() {
-            apps[record.webhook.app]?.webhook = record.webhook
-        }
-        for record in try await BeforeHookStore(pool: session).list() { apps[record.app]?.hook = record.hook }
-        for trunk in try await TrunkStore(pool: session).list() { apps[trunk.app]?.trunk = trunk }
-        var numbers: [String: UserKey] = [:]
-        for number in try await NumberStore(pool: session).list() { numbers[number.number] = number.user }
-        self.init(apps: apps, numbers: numbers)
-    }
-}
-
 extension PlannedAct {
     /// Carries it out as the single command does.
-    /// - Throws: ``PostgresError``; ``Failure`` when what was there is not, which ends the transaction.
+    /// - Throws: ``PostgresError``; ``ApplyFailure/changedMeanwhile`` when what was there is not, which ends the
+    ///   transaction.
     func perform(on session: any PostgresSession) async throws {
-        guard try await isDone(on: session) else {
-            throw Failure.refused("somebody else has changed what is set up; nothing was changed: try again")
-        }
+        guard try await isDone(on: session) else { throw ApplyFailure.changedMeanwhile }
     }
 
     private func isDone(on session: any PostgresSession) async throws -> Bool {

@@ -34,6 +34,8 @@ package struct DesiredApp: Equatable, Sendable {
 
 /// What a file says of a cluster.
 package struct DesiredState: Equatable, Sendable {
+    /// What problems call the file as a whole.
+    package static let place = "the file"
     /// The form of the file, which it may name as `version`.
     package static let version = 1
     /// The largest file, in bytes.
@@ -47,17 +49,17 @@ package struct DesiredState: Equatable, Sendable {
     package var apps: [DesiredApp]
 
     /// Reads a file, and checks all that can be checked without a cluster.
-    /// - Parameter secrets: fetches the secrets that the file refers to.
+    /// - Parameter secrets: how the file gives secrets.
     /// - Throws: ``SettingProblem`` with the place in the file.
     package init(_ bytes: [UInt8], secrets: SecretSource) throws(SettingProblem) {
         guard bytes.count <= Self.longestFile else {
-            throw SettingProblem("the file", "must have at most \(Self.longestFile) bytes")
+            throw SettingProblem(Self.place, "must have at most \(Self.longestFile) bytes")
         }
         let value: JSONValue
         do throws(SignalingError) {
             value = try JSONValue.parse(bytes)
         } catch {
-            throw SettingProblem("the file", "must be JSON: \(error.message)")
+            throw SettingProblem(Self.place, "must be JSON: \(error.message)")
         }
         apps = []
         for (name, place) in try FilePlace(value).members(["version", "apps"]) {
@@ -86,7 +88,7 @@ package struct DesiredState: Equatable, Sendable {
                 }
             }
             guard owners.count <= Self.mostNumbers else {
-                throw SettingProblem("the file", "must have at most \(Self.mostNumbers) numbers")
+                throw SettingProblem(Self.place, "must have at most \(Self.mostNumbers) numbers")
             }
             apps.append(app)
         }

@@ -1,7 +1,7 @@
 internal import BusProtocol
 internal import PostgresStore
 package import SignalingProtocol
-internal import SignalingWire
+package import SignalingWire
 
 /// A file of what is set up in a cluster, as ``DesiredState`` reads it, without any secret.
 package enum ExportFile {
@@ -9,6 +9,11 @@ package enum ExportFile {
     /// - Parameter app: only this one; nil for all.
     /// - Returns: the lines of the file.
     package static func text(_ state: ActualState, app: AppID? = nil) -> String {
+        layout(json(state, app: app), indent: "") + "\n"
+    }
+
+    /// The same as a JSON object.
+    package static func json(_ state: ActualState, app: AppID? = nil) -> JSONValue {
         let apps = state.apps.values.filter { app == nil || $0.record.id == app }
             .sorted { $0.record.id.rawValue < $1.record.id.rawValue }
         var numbers: [AppID: [JSONMember]] = [:]
@@ -18,10 +23,9 @@ package enum ExportFile {
         let members = apps.map { app in
             JSONMember(app.record.id.rawValue, json(app, numbers: numbers[app.record.id] ?? []))
         }
-        let file = JSONValue.object([
+        return .object([
             JSONMember("version", DesiredState.version), JSONMember("apps", .object(members)),
         ])
-        return layout(file, indent: "") + "\n"
     }
 
     private static func json(_ app: ActualApp, numbers: [JSONMember]) -> JSONValue {

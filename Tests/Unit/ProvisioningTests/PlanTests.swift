@@ -3,7 +3,7 @@ import PostgresStore
 import SignalingProtocol
 import Testing
 
-@testable import ControlApply
+@testable import Provisioning
 
 @Suite struct PlanTests {
     private static var id: AppID {

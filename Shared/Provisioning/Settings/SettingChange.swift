@@ -83,3 +83,8 @@ package struct SettingChange: Equatable, Sendable {
         return .string(text[..<mark] + "?...")
     }
 }
+
+extension [SettingChange] {
+    /// The changes as JSON.
+    package var json: JSONValue { .array(map { .object($0.members) }) }
+}

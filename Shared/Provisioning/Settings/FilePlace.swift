@@ -24,7 +24,16 @@ struct FilePlace {
     }
 
     func problem(_ rule: String) -> SettingProblem {
-        SettingProblem(path.isEmpty ? "the file" : path, rule, found: Rule.shortened(value.compactText))
+        SettingProblem(path.isEmpty ? DesiredState.place : path, rule, found: shown)
+    }
+
+    /// The value for an error. Of what has parts only its kind: among them may be a secret that is at the wrong place.
+    private var shown: String {
+        switch value {
+        case .object(let members) where !members.isEmpty: "an object"
+        case .array(let values) where !values.isEmpty: "a list of \(values.count)"
+        case .null, .bool, .number, .string, .array, .object: Rule.shortened(value.compactText)
+        }
     }
 
     /// The members of an object, none of them twice.

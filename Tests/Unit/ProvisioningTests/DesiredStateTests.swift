@@ -2,22 +2,28 @@ import BusProtocol
 import SignalingProtocol
 import Testing
 
-@testable import ControlApply
+@testable import Provisioning
 
 @Suite struct DesiredStateTests {
     static func read(_ text: String) throws(SettingProblem) -> DesiredState {
-        try DesiredState(Array(text.utf8)) { reference throws(SettingProblem) in
-            switch reference {
-            case .variable("SET"): "0123456789abcdef"
-            case .file("/short"): "short"
-            default: throw SettingProblem("", "names no secret")
-            }
-        }
+        try read(
+            text,
+            .references { reference throws(SettingProblem) in
+                switch reference {
+                case .variable("SET"): "0123456789abcdef"
+                case .file("/short"): "short"
+                default: throw SettingProblem("", "names no secret")
+                }
+            })
     }
 
-    private static func problem(_ text: String) -> String? {
+    static func read(_ text: String, _ secrets: SecretSource) throws(SettingProblem) -> DesiredState {
+        try DesiredState(Array(text.utf8), secrets: secrets)
+    }
+
+    private static func problem(_ text: String, _ secrets: SecretSource? = nil) -> String? {
         do throws(SettingProblem) {
-            _ = try read(text)
+            _ = if let secrets { try read(text, secrets) } else { try read(text) }
             return nil
         } catch {
             return error.text
@@ -119,6 +125,50 @@ import Testing
         let found = Self.problem(#"{"apps": {"a": {"webhook": {"secret": \#(value)}}}}"#)
         #expect(found?.hasPrefix("apps.a.webhook.\(wanted)") == true, "\(found ?? "nothing")")
         #expect(found?.contains("a-secret-in-clear") == false)
+    }
+
+    @Test(arguments: [
+        #"{"env": "HOME"}"#, #"{"file": "/etc/passwd"}"#, #""a-secret-in-clear""#, "5", "null", "{}",
+        #"{"value": ""}"#, #"{"value": 5}"#, #"{"value": {"value": "a-secret-in-clear"}}"#,
+        #"{"value": "a-secret-in-clear\u0000"}"#, #"{"value": "a-secret-in-clear", "env": "HOME"}"#,
+        #"{"value": "a-secret-in-clear", "value": "a-secret-in-clear"}"#, #"{"a-secret-in-clear": 1}"#,
+    ])
+    func requestsGiveSecretsInClear(value: String) {
+        let settings = #"{"apps": {"a": {"certificate": {"value": "c"}, "webhook": {"secret": \#(value)}}}}"#
+        let found = Self.problem(settings, .values)
+        let rule = #"apps.a.webhook.secret must be {"value": "SECRET"}"#
+        #expect(found?.hasPrefix(rule) == true, "\(found ?? "nothing")")
+        #expect(found?.contains("a-secret-in-clear") == false && found?.contains("HOME") == false)
+    }
+
+    @Test func secretsOfRequestsAreKeptAndChecked() throws {
+        let app = try #require(
+            try Self.read(
+                #"{"apps": {"a": {"certificate": {"value": "c"}, "trunk": {"secret": {"value": "s"}}}}}"#, .values
+            ).apps.first)
+        #expect(app.app.certificate == "c")
+        guard case .set(let trunk) = app.trunk else {
+            Issue.record("the trunk is missing")
+            return
+        }
+        #expect(trunk.secret == "s")
+        #expect(
+            Self.problem(#"{"apps": {"a": {"hook": {"secret": {"value": "short"}}}}}"#, .values)
+                == "apps.a.hook.secret must have 16...128 bytes; it is one of 5 bytes")
+        // In files they are refused as ever, without being shown.
+        let inFile = Self.problem(#"{"apps": {"a": {"certificate": {"value": "a-secret-in-clear"}}}}"#)
+        #expect(inFile == "apps.a.certificate.value is unknown: there are env, file")
+    }
+
+    @Test(arguments: [
+        (#""limits": {"value": "a-secret"}"#, "limits.value is unknown"),
+        (#""tokenRequired": {"value": "a-secret"}"#, "tokenRequired must be true or false; it is an object"),
+        (#""webhook": {"url": {"value": "a-secret"}}"#, "webhook.url must be a string; it is an object"),
+        (#""webhook": ["a-secret"]"#, "webhook must be an object; it is a list of 1"),
+    ])
+    func secretsAtWrongPlacesAreNotShown(member: String, wanted: String) {
+        let found = Self.problem(#"{"apps": {"a": {\#(member)}}}"#, .values)
+        #expect(found?.hasPrefix("apps.a.\(wanted)") == true && found?.contains("a-secret") == false, "\(found ?? "")")
     }
 
     @Test func bounds() {

@@ -1,0 +1,39 @@
+internal import BusProtocol
+package import SignalingProtocol
+package import SignalingWire
+
+/// What is set up: apps, limits, webhooks, hooks, trunks and numbers.
+extension APIOperation {
+    static let settings: [APIOperation] = [
+        APIOperation(
+            "exportSettings", "GET /v1/settings", .clusterKey(.admin), .query(["app"]),
+            act: APIArguments.exportSettings),
+        APIOperation(
+            "applySettings", "POST /v1/settings", .clusterKey(.admin),
+            .body(upTo: ApplySettings.settingsBytes, query: ["dryRun"]), act: APIArguments.applySettings),
+    ]
+}
+
+extension APIAct {
+    package enum Settings: Equatable, Sendable {
+        /// What is set up; of one app, or of all.
+        case export(AppID?)
+        /// The settings may have secrets.
+        case apply(JSONValue, isDryRun: Bool)
+    }
+}
+
+extension APIArguments {
+    fileprivate func exportSettings() throws(APIProblem) -> APIAct {
+        var app: AppID?
+        if let name = try query.text("app", bytes: 1...Limits.appIDBytes) { app = try APINames.app(name) }
+        return .settings(.export(app))
+    }
+
+    /// What the settings say is checked where they are applied.
+    fileprivate func applySettings() throws(APIProblem) -> APIAct {
+        _ = try fields("version", "apps")
+        let isDryRun = try query.word("dryRun", of: ["false", "true"]) == "true"
+        return .settings(.apply(body, isDryRun: isDryRun))
+    }
+}
