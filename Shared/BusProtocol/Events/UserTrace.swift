@@ -7,7 +7,7 @@ package import SignalingProtocol
 package struct TraceOrder: Equatable, Sendable {
     /// For how long at most, in seconds.
     package static let longest = 60
-    /// Bytes of an id, which is visible ASCII.
+    /// Bytes of an id, which has no spaces.
     package static let idBytes = 32
 
     /// Names the topic on which gateways tell it.

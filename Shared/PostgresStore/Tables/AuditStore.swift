@@ -45,10 +45,10 @@ package enum AuditedAct: Equatable, Sendable {
     case disconnect
     /// A login token that is valid for so many seconds.
     case mint(seconds: Int64)
-    /// A removal from a channel, in which the user may not be until a time in Unix seconds (0 for none); or a mute.
-    case restrict(RestrictionKind, ChannelName, until: Int64, reason: String)
     /// A view of what happens on a user's connections, for so many seconds at most.
     case trace(seconds: Int)
+    /// A removal from a channel, in which the user may not be until a time in Unix seconds (0 for none); or a mute.
+    case restrict(RestrictionKind, ChannelName, until: Int64, reason: String)
     /// The end of such a restriction.
     case liftRestriction(RestrictionKind, ChannelName)
 

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from secrecy import SPOKEN
@@ -170,6 +171,29 @@ def test_others_who_change_settings(stack: Stack, api: ServerAPI):
         holder.wait(timeout=60)
     assert app not in apps(stack)
     assert apply(api, {"apps": {app: {}}}).status == 200
+
+
+def test_requests_that_wait(stack: Stack, api: ServerAPI):
+    """Of many at once a process of presence handles one, and eight wait; the others are refused at once."""
+    label = unique("holds")
+    # Acts of one key that are in progress have a bound of their own.
+    keys = [create_key(stack)["key"] for _ in range(4)]
+    holder = subprocess.Popen(
+        ["psql", stack.endpoints["postgres"]["url"], "-X", "-q", "-c", f"SET application_name = '{label}'", "-c",
+         "BEGIN; LOCK TABLE apps IN ROW EXCLUSIVE MODE; SELECT pg_sleep(60)"], stdout=subprocess.DEVNULL)
+    try:
+        eventually_blocking(lambda: stack.sql(
+            f"SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE granted AND application_name = '{label}' AND mode = 'RowExclusiveLock'"
+        ) == [["1"]], "the lock to be held")
+        with ThreadPoolExecutor(48) as pool:
+            answers = list(pool.map(lambda number: apply(ServerAPI(stack, keys[number % 4]), {"apps": {unique("app"): {}}}), range(48)))
+    finally:
+        stack.sql(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{label}'")
+        holder.wait(timeout=60)
+    refused = [answer for answer in answers if "8 queries already wait" in answer.body["detail"]]
+    assert refused and all((answer.status, answer.headers["Retry-After"]) == (503, "1") for answer in refused)
+    assert {answer.status for answer in answers} <= {409, 503, 504}
+    assert apply(api, {"apps": {}}).status == 200
 
 
 def test_secrets_do_not_stay_in_redis(stack: Stack, api: ServerAPI):

@@ -16,7 +16,7 @@ extension SessionEvent {
         case .lineLogin(_, let isAllowed): "resume\(isAllowed ? "" : Self.limited)"
         case .output(let isPaused): isPaused ? "does not read: output waits" : "reads again"
         case .connectionLost: "connection lost"
-        case .close(let closing): "connection closed by the gateway: \(closing)"
+        case .close(let closing): "connection closed by the gateway: \(closing.traced)"
         case .hookAnswered(_, let verdict): verdict.traced
         case .session(let event): event.traced
         case .mailbox(let event): event.traced
@@ -24,10 +24,20 @@ extension SessionEvent {
         case .ping, .answered, .messageAnswered, .nextTurn: nil
         }
     }
+
+    private static let limited = "; too many logins from its address have failed"
 }
 
-extension SessionEvent {
-    private static let limited = "; too many logins from its address have failed"
+extension SessionAction.Closing {
+    fileprivate var traced: String {
+        switch self {
+        case .normal: "the conversation is over"
+        case .goingAway: "it may resume"
+        case .tooMuch: "it exceeds what it may do"
+        case .banned: "its address is banned"
+        case .restart: "the gateway stops, it may resume at another one"
+        }
+    }
 }
 
 extension LoginRequest {

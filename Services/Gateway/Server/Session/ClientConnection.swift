@@ -128,24 +128,14 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
 
     /// - Returns: whether ``SessionEvent/nextTurn`` must follow.
     private func handleOne(_ event: SessionEvent, on shard: isolated GatewayShard) -> Bool {
-        guard shard.traced.isEmpty else { return handleTraced(event, on: shard) }
+        let isTraced = !shard.traced.isEmpty
+        let before = isTraced ? session.subject : nil
         let actions = session.handle(event, shard.environment)
-        perform(actions, on: shard)
-        return actions.hasNextTurn
-    }
-
-    /// The same, with entries for those who follow the user.
-    private func handleTraced(_ event: SessionEvent, on shard: isolated GatewayShard) -> Bool {
-        let before = session.subject
-        let actions = session.handle(event, shard.environment)
-        if let user = before ?? session.subject { shard.trace(event, actions, of: user) }
-        perform(actions, on: shard)
-        return actions.hasNextTurn
-    }
-
-    private func perform(_ actions: SessionActions, on shard: isolated GatewayShard) {
+        // A login names its user, and an end forgets it.
+        if isTraced, let user = before ?? session.subject { shard.trace(event, actions, of: user) }
         if let first = actions.first { perform(first, on: shard) }
         for action in actions.rest { perform(action, on: shard) }
+        return actions.hasNextTurn
     }
 
     private func takeWaiting() -> SessionEvent {

@@ -61,7 +61,8 @@ import Testing
         let room = try ChannelName("room")
         let expected: [(SessionEvent, String?)] = [
             (.output(isPaused: true), "does not read: output waits"), (.output(isPaused: false), "reads again"),
-            (.connectionLost, "connection lost"), (.close(.tooMuch), "connection closed by the gateway: tooMuch"),
+            (.connectionLost, "connection lost"),
+            (.close(.tooMuch), "connection closed by the gateway: it exceeds what it may do"),
             (.session(.superseded(.closeFrame(.logoutKicked))), "session over: 103"),
             (.session(.superseded(.silent)), "session goes on on another connection"),
             (.session(.end(.logoutTokenExpired)), "session ended: \(SignalingCode.logoutTokenExpired.rawValue)"),
