@@ -153,6 +153,19 @@ export class HeliographServer {
         return this.#write("POST", ["settings"], idempotencyKey, { version, apps }, dryRun ? { dryRun: "true" } : {});
     }
 
+    /** Asks a process to end as at SIGTERM. */
+    drainProcess(process, { idempotencyKey } = {}) { return this.#write("POST", ["processes", process, "drain"], idempotencyKey); }
+
+    // Keys of the server API.
+
+    listKeys({ app, limit, after } = {}) { return this.#ask("GET", ["keys"], { app, limit, after }); }
+    /** Either `app` or `cluster: true`. The answer's `key` is told this once. */
+    createKey({ app, cluster, scopes, requestsPerSecond, ttl, note } = {}) {
+        return this.#ask("POST", ["keys"], {}, { app, cluster, scopes, requestsPerSecond, ttl, note });
+    }
+    /** Ends the key with this id. */
+    revokeKey(key, { idempotencyKey } = {}) { return this.#write("DELETE", ["keys", key], idempotencyKey); }
+
     // Channels.
 
     listChannels(app, { prefix, limit, after } = {}) { return this.#ask("GET", ["apps", app, "channels"], { prefix, limit, after }); }
@@ -213,6 +226,8 @@ export class HeliographServer {
     listTrunks({ limit, after } = {}) { return this.#ask("GET", ["trunks"], { limit, after }); }
     getTrunk(app) { return this.#ask("GET", ["apps", app, "trunk"]); }
     listProcesses() { return this.#ask("GET", ["processes"]); }
+    /** How Redis and PostgreSQL are doing. */
+    listStores() { return this.#ask("GET", ["stores"]); }
     getMetrics() { return this.#ask("GET", ["metrics"]); }
 
     /**

@@ -236,6 +236,26 @@ class HeliographServer:
         query = {"dryRun": "true"} if dry_run else {}
         return self._write("POST", "settings", query=query, body=_given(version=version, apps=apps), key=idempotency_key)
 
+    def drain_process(self, process: str, *, idempotency_key: str | None = None) -> dict:
+        """Asks a process to end as at SIGTERM."""
+        return self._write("POST", "processes", process, "drain", key=idempotency_key)
+
+    # Keys of the server API.
+
+    def list_keys(self, *, app: str | None = None, limit: int | None = None, after: str | None = None) -> dict:
+        return self._ask("GET", "keys", query=_given(app=app, limit=limit, after=after))
+
+    def create_key(
+            self, *, app: str | None = None, cluster: bool | None = None, scopes: list[str] | None = None,
+            requests_per_second: int | None = None, ttl: int | None = None, note: str | None = None) -> dict:
+        """Either `app` or `cluster=True`. The answer's `key` is told this once."""
+        return self._ask("POST", "keys", body=_given(
+            app=app, cluster=cluster, scopes=scopes, requestsPerSecond=requests_per_second, ttl=ttl, note=note))
+
+    def revoke_key(self, key: str, *, idempotency_key: str | None = None) -> dict:
+        """Ends the key with this id."""
+        return self._write("DELETE", "keys", key, key=idempotency_key)
+
     # Channels.
 
     def list_channels(self, app: str, *, prefix: str | None = None, limit: int | None = None, after: str | None = None) -> dict:
@@ -343,6 +363,10 @@ class HeliographServer:
 
     def list_processes(self) -> dict:
         return self._ask("GET", "processes")
+
+    def list_stores(self) -> dict:
+        """How Redis and PostgreSQL are doing."""
+        return self._ask("GET", "stores")
 
     def get_metrics(self) -> str:
         return self._ask("GET", "metrics")

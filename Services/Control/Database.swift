@@ -50,5 +50,10 @@ enum Database {
         try await with { pool in try await AuditStore(pool: pool).note(act, to: user) }
     }
 
+    /// The same of what is done to a process.
+    static func note(_ act: AuditedAct, toProcess process: String) async throws {
+        try await with { pool in try await AuditStore(pool: pool).note(act, toProcess: process) }
+    }
+
     private static var logger: Logger { Logger(label: "heliographctl") { _ in SwiftLogNoOpLogHandler() } }
 }

@@ -20,7 +20,8 @@ struct Heliographctl: AsyncParsableCommand {
             TailCommand.self, TraceCommand.self,
             TopCommand.self, BenchCommand.self, KeyCommand.self, WebhookCommand.self, HookCommand.self,
             HistoryCommand.self, RetentionCommand.self, AuditCommand.self, WaitingCommand.self,
-            BackupCommand.self, RestoreCommand.self, VersionsCommand.self, ClusterCommand.self, DoctorCommand.self,
+            BackupCommand.self, RestoreCommand.self, VersionsCommand.self, DrainCommand.self, ClusterCommand.self,
+            DoctorCommand.self,
         ])
 }
 

@@ -4,6 +4,7 @@ internal import PostgresStore
 internal import ServiceKit
 internal import SignalingProtocol
 internal import SignalingTokens
+internal import SignalingWire
 
 /// `heliographctl key ...`.
 struct KeyCommand: AsyncParsableCommand {
@@ -27,6 +28,8 @@ struct KeyCommand: AsyncParsableCommand {
         @Option(help: "Requests per second at each gateway process; each message of a batch counts as one.")
         var rate = 1000
 
+        private static let secondsPerDay = 86_400
+
         @Option(help: "Days until it ends by itself; by default it does not.")
         var days: Int?
 
@@ -37,11 +40,16 @@ struct KeyCommand: AsyncParsableCommand {
 
         func validate() throws {
             guard (app != nil) != cluster else { throw ValidationError("give either --app or --cluster") }
-            guard (1...1_000_000).contains(rate) else { throw ValidationError("--rate must be 1...1000000") }
-            guard days.map((1...36_500).contains) ?? true else {
-                throw ValidationError("--days must be 1...36500 (a hundred years)")
+            let (rates, days) = (APIKey.rates, APIKey.seconds.upperBound / Self.secondsPerDay)
+            guard rates.contains(rate) else {
+                throw ValidationError("--rate must be \(rates.lowerBound)...\(rates.upperBound)")
             }
-            guard note.utf8.count <= 200 else { throw ValidationError("--note may have up to 200 bytes") }
+            guard self.days.map((1...days).contains) ?? true else {
+                throw ValidationError("--days must be 1...\(days) (a hundred years)")
+            }
+            guard APIKey.noteBytes.contains(note.utf8.count) else {
+                throw ValidationError("--note may have up to \(APIKey.noteBytes.upperBound) bytes")
+            }
         }
 
         func run() async throws {
@@ -49,30 +57,40 @@ struct KeyCommand: AsyncParsableCommand {
                 let text = APIKeyText.random()
                 let key = APIKey(
                     id: text.id, digest: text.digest, app: app, scopes: APIScopes(scopes), requestsPerSecond: rate,
-                    expiry: days.map { WallClock.seconds + Int64($0) * 86_400 })
+                    expiry: days.map { WallClock.seconds + Int64($0 * Self.secondsPerDay) })
                 try await Database.with { pool in
-                    guard let record = try await APIKeyStore(pool: pool).create(key, note: note) else {
-                        throw Failure.refused("there is no app \(app?.rawValue ?? "")")
+                    switch try await APIKeyStore(pool: pool).create(key, note: note) {
+                    case .created(let record): output.show(try Self.shown(record, text))
+                    case .unknownApp: throw Failure.refused("there is no app \(app?.rawValue ?? "")")
+                    case .tooMany: throw Failure.refused("at most \(APIKey.bound) keys are valid at a time")
                     }
-                    output.show(KeyOutput(record, secret: text.text))
                 }
             }
+        }
+
+        private static func shown(_ record: String, _ text: APIKeyText) throws -> Record {
+            guard case .object(let members) = try JSONValue.parse(record.utf8) else {
+                throw Failure.refused("PostgreSQL's record of the key is no object")
+            }
+            return Record(key: .object(members + [JSONMember("key", text.text)]))
         }
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lists the keys, revoked ones too.")
+        static let configuration = CommandConfiguration(abstract: "Lists the keys by id, revoked ones too.")
 
         @Option(help: "Only those of this app.")
         var app: AppID?
+
+        @OptionGroup var paging: PageOptions
 
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             try await Failure.reported {
                 try await Database.with { pool in
-                    let keys = try await APIKeyStore(pool: pool).list(app: app).map { KeyOutput($0) }
-                    output.show(Listing(name: "keys", records: keys))
+                    let records = AppRecords(store: RecordListStore(pool: pool), app: app)
+                    output.show(try await records.page(.keys, paging) { Record(key: $0).line })
                 }
             }
         }

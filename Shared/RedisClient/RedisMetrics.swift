@@ -87,15 +87,9 @@ extension RedisClient {
 
     /// Asks the masters for their memory (`INFO memory`). May be called from any thread.
     package func memory() async -> [RedisMemory] {
-        let masters = await read { [self] in
-            slotsOfMasters.compactMap { slot in owner(ofSlot: slot).map { (slot: slot, address: "\($0)") } }
-        }
-        let answers = await execute(masters.map { RedisCommand("INFO", "memory").inSlot($0.slot) })
-        return zip(masters, answers).compactMap { master, answer in
-            guard let text = (try? answer.get())?.string else { return nil }
-            let fields = InfoFields(info: text)
-            return RedisMemory(
-                master: master.address, used: fields.number("used_memory"), limit: fields.number("maxmemory"))
+        await info("memory").compactMap { address, fields in
+            guard let fields else { return nil }
+            return RedisMemory(master: address, used: fields.number("used_memory"), limit: fields.number("maxmemory"))
         }
     }
 }

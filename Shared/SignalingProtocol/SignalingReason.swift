@@ -183,10 +183,14 @@ extension SignalingReason {
     package static let clusterLevel = Self(rawValue: "cluster_level")
     /// The user is not a member of the channel from which the app's server removes it.
     package static let noSuchMember = Self(rawValue: "no_such_member")
+    /// No process with that id is running.
+    package static let unknownProcess = Self(rawValue: "unknown_process")
     /// The user is not banned.
     package static let notBanned = Self(rawValue: "not_banned")
     /// The app has as many bans and revocations as it may, or the channel as many bans and mutes.
     package static let tooManyBans = Self(rawValue: "too_many_bans")
+    /// There are as many valid keys of the server API as may be.
+    package static let tooManyKeys = Self(rawValue: "too_many_keys")
     /// The attribute has another value than the app's server expected; nothing was changed.
     package static let valueDiffers = Self(rawValue: "value_differs")
     /// Others have changed the same settings meanwhile, or are just changing them; nothing was changed.

@@ -29,8 +29,8 @@ package struct APIKeyText: Equatable, Sendable {
     /// Reads a key; nil for any other text.
     package init?(_ text: String) {
         let parts = text.split(separator: "_", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, text.hasPrefix(Self.prefix), Self.isHex(parts[1], of: APIKey.idDigits),
-            Self.isHex(parts[2], of: Self.secretDigits)
+        guard parts.count == 3, text.hasPrefix(Self.prefix), Hex.isLowerCase(parts[1], digits: APIKey.idDigits),
+            Hex.isLowerCase(parts[2], digits: Self.secretDigits)
         else { return nil }
         self.init(id: String(parts[1]), secret: String(parts[2]))
     }
@@ -49,14 +49,4 @@ package struct APIKeyText: Equatable, Sendable {
     }
 
     private static let noDigest = String(repeating: "0", count: secretDigits)
-
-    private static func isHex(_ text: Substring, of digits: Int) -> Bool {
-        text.utf8.count == digits
-            && text.utf8.allSatisfy {
-                switch $0 {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): true
-                default: false
-                }
-            }
-    }
 }

@@ -139,11 +139,41 @@ async def test_all_gateways_whichever_answers(stack: Stack, browser: Browser, pe
             user = cast.exactly(unique("user"), app)
             await user.login(stack.gateways[gateway])
         async with console(stack, browser) as screen:
-            connections = f"{ROWS}.map((row) => row[3]).sort().slice(-2).join()"
+            of_gateways = ROWS.replace("#view", "#view [aria-label=\"All gateways\"]")
+            connections = f"{of_gateways}.map((row) => row[3]).sort().slice(-2).join()"
             await screen.page.eventually(f"{connections} === '1,2'", "both gateways' connections are shown", 30)
-            rows = await screen.page.evaluate(ROWS)
+            rows = await screen.page.evaluate(of_gateways)
             processes = ServerAPI(stack, create_key(stack)["key"]).get("processes").body["processes"]
             gateways = [one for one in processes if one["kind"] == "gateway"]
             assert [(row[0], row[1], row[4]) for row in rows] == [(one["id"], one["version"], one["host"]) for one in gateways]
             await screen.sees("All gateways: 3 connections")
             await screen.check()
+
+
+async def test_the_stores(stack: Stack, browser: Browser):
+    found = ServerAPI(stack, create_key(stack)["key"]).get("stores").body
+    async with console(stack, browser) as screen:
+        for name, servers in (("Redis", found["redis"]), ("PostgreSQL", found["postgres"])):
+            rows = ROWS.replace("#view", f"#view [aria-label={name}]")
+            await screen.page.eventually(f"{rows}.length === {len(servers)}", f"the servers of {name} are shown")
+            shown = await screen.page.evaluate(rows)
+            state = "answers" if name == "Redis" else "primary"
+            assert [(row[0], row[1], row[5]) for row in shown] == [(one["server"], state, one["version"]) for one in servers]
+        await screen.check()
+
+
+async def test_a_process_is_drained(make_stack, browser: Browser):
+    """Asked in its own place; the button goes when the process has been asked."""
+    stack: Stack = make_stack(gateways=1)
+    name = next(
+        one["id"] for one in ServerAPI(stack, create_key(stack)["key"]).get("processes").body["processes"] if one["kind"] == "invitation")
+    async with console(stack, browser) as screen:
+        await go(screen, "processes")
+        await press(screen, f"Drain {name}")
+        await press(screen, "Yes, drain")
+        await screen.page.eventually(
+            f"{ROWS}.every((row) => row[0] !== {name!r} || row.includes('draining'))", "the process is draining, or gone")
+        await screen.check()
+    async with console(stack, browser, key=create_key(stack, scopes=("read",))["key"]) as screen:
+        await go(screen, "processes")
+        assert not await screen.page.evaluate("[...document.querySelectorAll('#view button')].some((each) => each.innerText === 'Drain')")

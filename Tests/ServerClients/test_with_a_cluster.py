@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from client_kinds import KINDS, Refused
+from secrecy import SPOKEN
 from server_api import create_key
 from stack_control import Stack, unique
 
@@ -53,6 +54,22 @@ async def test_a_server_at_work(stack: Stack, people, kind: str):
         assert refused.value.error["code"] == code
     client.close()
     follower.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_keys(stack: Stack, kind: str):
+    client = KINDS[kind](create_key(stack)["key"], *stack.endpoints["api"])
+    made = client.call("createKey", app=stack.open_app.id, scopes=["read"], requestsPerSecond=5, ttl=600, note="of a client")
+    SPOKEN.token(made["key"].rsplit("_", 1)[-1])
+    own = KINDS[kind](made["key"], *stack.endpoints["api"])
+    assert own.call("getKey")["id"] == made["id"]
+    own.close()
+    assert {name: value for name, value in made.items() if name != "key"} in client.call("listKeys", app=stack.open_app.id, limit=1000)["keys"]
+    assert client.call("revokeKey", made["id"]) == {"id": made["id"]}
+    with pytest.raises(Refused) as refused:
+        client.call("createKey")
+    assert refused.value.error["field"] == "app"
+    client.close()
 
 
 @pytest.mark.parametrize("kind", KINDS)

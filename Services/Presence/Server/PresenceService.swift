@@ -136,9 +136,19 @@ package struct PresenceService: ServiceDeclaration {
             }
             return Done()
         }
-        let keys = APIKeyRegistry(store: APIKeyStore(pool: resources.pool))
-        router.on(GetAPIKey.self) { command, _ async throws(SignalingError) in try await keys.key(command.id) }
+        Self.addKeys(to: &router, APIKeyStore(pool: resources.pool))
+        let processes = ProcessHandler(redis: resources.redis, audit: AuditStore(pool: resources.pool))
+        router.on(DrainProcess.self, processes.drain)
+        router.on(GetDatabaseServers.self, DatabaseHandler(like: resources.pool, logger: resources.logger).servers)
         return router
+    }
+
+    private static func addKeys(to router: inout CommandRouter, _ store: APIKeyStore) {
+        let known = APIKeyRegistry(store: store)
+        router.on(GetAPIKey.self) { command, _ async throws(SignalingError) in try await known.key(command.id) }
+        let keys = APIKeyHandler(store: store)
+        router.on(CreateAPIKey.self, keys.create)
+        router.on(RevokeAPIKey.self, keys.revoke)
     }
 
     private func addBans(

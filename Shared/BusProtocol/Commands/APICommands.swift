@@ -19,10 +19,72 @@ package struct GetAPIKey: ServiceCommand {
     }
 }
 
+/// Stores a new key of the server API, whose secret only the gateway knows that made it. Fails with `unknown_app` and
+/// `too_many_keys`.
+package struct CreateAPIKey: ServiceCommand {
+    package static let service = ServiceName.presence
+    package static let operation = "api-key.create"
+    package static let level: Int64 = 2
+    /// The key as lists show it.
+    package typealias Reply = APIKeyCreated
+    package var key: APIKey
+    /// What it is for; may be empty.
+    package var note: String
+
+    package var subject: Subject { .tagged(key.id) }
+
+    package init(_ key: APIKey, note: String) {
+        self.key = key
+        self.note = note
+    }
+
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(try fields.fields(of: \.key), note: try fields.field("note", \.note))
+    }
+}
+
+/// A key was stored.
+package struct APIKeyCreated: Equatable, Sendable, FieldRecord {
+    /// Its record in a list of ``ListRecords/List/keys``, a JSON object.
+    package var record: String
+
+    package init(record: String) { self.record = record }
+
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(record: try fields.field("record", \.record))
+    }
+}
+
+/// Ends a key of the server API; one that was revoked before stays so. Fails with `unknown_key`.
+package struct RevokeAPIKey: ServiceCommand {
+    package static let service = ServiceName.presence
+    package static let operation = "api-key.revoke"
+    package static let level: Int64 = 2
+    package typealias Reply = Done
+    /// The key's id, ``APIKey/idDigits`` lower-case hexadecimal digits.
+    package var id: String
+
+    package var subject: Subject { .tagged(id) }
+
+    package init(id: String) { self.id = id }
+
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(id: try fields.field("key", \.id))
+    }
+}
+
 /// A key of the server API, as gateways check it. The secret itself is stored nowhere.
 package struct APIKey: Equatable, Sendable, FieldRecord {
     /// The hexadecimal digits of an id.
     package static let idDigits = 16
+    /// Keys of all apps that are neither revoked nor expired, at most.
+    package static let bound = 10_000
+    /// The range of ``requestsPerSecond``.
+    package static let rates = 1...1_000_000
+    /// The range of a key's life, in seconds: up to a hundred years.
+    package static let seconds = 1...3_153_600_000
+    /// Bytes of the note about a key.
+    package static let noteBytes = 0...200
 
     /// The public part, by which the key is listed and revoked.
     package var id: String

@@ -27,6 +27,8 @@ package struct ListRecords: ServiceCommand {
         case webhooks
         /// The SIP trunks of all apps, or the one of an app, without their users and passwords.
         case trunks
+        /// The keys of the server API, by id, revoked and expired ones too; of one app or of all.
+        case keys
     }
 
     package static let service = ServiceName.presence

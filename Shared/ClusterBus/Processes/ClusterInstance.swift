@@ -39,6 +39,9 @@ package final class ClusterInstance: Sendable {
         package var servesAPI: Bool?
         /// What the ids of a gateway's shards begin with; nil (the default) for other processes.
         package var gateway: String?
+        /// Called once when the process has been asked to drain; by default it sends itself SIGTERM, so that it ends as
+        /// when its host ends it.
+        package var drain: @Sendable () -> Void = { _ = kill(getpid(), SIGTERM) }
 
         package init() {}
     }
@@ -60,6 +63,7 @@ package final class ClusterInstance: Sendable {
         var clusterLevel: Int64
         var runningLevel: Int64
         var isOnProbation = false
+        var isDraining = false
     }
 
     /// The master of the cluster's records does not answer, though more than half of the masters do.
@@ -217,12 +221,23 @@ package final class ClusterInstance: Sendable {
                     try await self.renew(on: connection, since: since)
                 }
                 adopt(levels)
+                if levels.isDraining { drain() }
             } catch is CancellationError {
                 return
             } catch {
                 logger.warning("could not renew this process's record", metadata: ["error": "\(error)"])
             }
         }
+    }
+
+    private func drain() {
+        let isNew = state.withLock { state in
+            defer { state.isDraining = true }
+            return !state.isDraining
+        }
+        guard isNew else { return }
+        logger.notice("asked to drain by an operator: ending as at SIGTERM")
+        terms.drain()
     }
 
     /// Deletes the process's record, which would otherwise expire after ``RunningInstances/timeToLive``.
@@ -243,6 +258,8 @@ package final class ClusterInstance: Sendable {
         let highest: Int64
         /// For how long processes have renewed their records without a pause.
         let unbroken: Duration
+        /// Whether this process has been asked to drain.
+        let isDraining: Bool
     }
 
     /// The cluster's level, which falls at once, but rises only when no process is missing.
@@ -271,17 +288,15 @@ package final class ClusterInstance: Sendable {
             .string(id), .int64(terms.level), .milliseconds(RunningInstances.timeToLive), .int(layout.count),
         ]
         let reply = try await connection.answer(to: call("instance_renew", arguments + layout + record.words))
-        guard let parts = reply.array, parts.count == 3, let least = parts[0].int, let highest = parts[1].int,
+        guard let parts = reply.array, parts.count == 4, let least = parts[0].int, let highest = parts[1].int,
             let unbroken = parts[2].int
         else { throw .unreadableAnswer }
-        return Levels(least: least, highest: highest, unbroken: .milliseconds(unbroken))
+        return Levels(
+            least: least, highest: highest, unbroken: .milliseconds(unbroken), isDraining: parts[3].int == 1)
     }
 
     private func call(_ function: String, _ arguments: [RedisArgument]) -> RedisCommand {
-        .function(
-            function,
-            keys: [KeySpace.instances, KeySpace.instanceLevels, KeySpace.instance(id), KeySpace.layout],
-            arguments: arguments)
+        RunningInstances.call(function, of: id, arguments)
     }
 
     /// Nil when the process may join.

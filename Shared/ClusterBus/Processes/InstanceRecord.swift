@@ -22,6 +22,9 @@ package struct InstanceRecord: Equatable, Sendable {
     /// What the ids of a gateway's shards begin with, by which its leases are found; nil for other processes, and for
     /// releases that do not tell.
     package var gateway: String?
+    /// Whether the process has been asked to drain, which is written by ``RunningInstances/drain(_:on:)`` alone; nil
+    /// when it has not.
+    package var isDraining: Bool?
 
     package init(
         kind: String, level: Int64, version: String, host: String, since: RedisTime, files: Int64? = nil
@@ -46,6 +49,7 @@ extension InstanceRecord: FieldRecord {
             files: try fields.optional("files", \.files))
         servesAPI = try fields.optional("api", \.servesAPI)
         gateway = try fields.optional("gateway", \.gateway)
+        isDraining = try fields.optional("drain", \.isDraining)
     }
 }
 

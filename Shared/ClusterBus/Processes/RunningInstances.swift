@@ -57,6 +57,29 @@ package enum RunningInstances {
         }
     }
 
+    /// Whether a process is running.
+    /// - Throws: `SignalingError` when Redis does not answer.
+    package static func isRunning(_ id: String, on connection: RedisClient) async throws(SignalingError) -> Bool {
+        try await connection.answer(to: RedisCommand("EXISTS", key: KeySpace.instance(id))).int == 1
+    }
+
+    /// Asks a process to end as at SIGTERM. It finds out within seconds, when it renews its record.
+    ///
+    /// The connection must keep ``RedisFunctionLibrary/instances`` loaded.
+    /// - Returns: false when there is no such process.
+    /// - Throws: `SignalingError` when Redis does not answer.
+    package static func drain(_ id: String, on connection: RedisClient) async throws(SignalingError) -> Bool {
+        try await connection.answer(to: call("instance_drain", of: id, [])).int == 1
+    }
+
+    /// A call of a function about a process.
+    static func call(_ function: String, of id: String, _ arguments: [RedisArgument]) -> RedisCommand {
+        .function(
+            function,
+            keys: [KeySpace.instances, KeySpace.instanceLevels, KeySpace.instance(id), KeySpace.layout],
+            arguments: arguments)
+    }
+
     private static func runningIDs(_ connection: RedisClient) async throws(SignalingError) -> [String] {
         let last = try await connection.time(ofSlot: slot) + (.zero - timeToLive)
         return try await connection.answer(

@@ -1,7 +1,7 @@
 /// What one server of the PostgreSQL URL says of itself.
-struct PostgresServerState: Equatable, Sendable {
+package struct PostgresServerState: Equatable, Sendable {
     /// Whether the server takes writes, as far as replication is concerned.
-    enum Role: Equatable, Sendable {
+    package enum Role: Equatable, Sendable {
         case primary
         case standby
         /// It could not be asked, with the reason.
@@ -9,22 +9,24 @@ struct PostgresServerState: Equatable, Sendable {
     }
 
     /// Its host and port.
-    var name: String
-    var role: Role
+    package var name: String
+    package var role: Role
     /// Whether its transactions are read-only by default.
     var isReadOnly = false
     /// `synchronous_standby_names`.
     var synchronousNames = ""
     /// The standbys that receive its changes, and how many of them its commits may wait for.
-    var followers = 0
+    package var followers = 0
     var synchronousFollowers = 0
     /// How many bytes of changes the slowest of them has yet to apply.
-    var lag: Int64 = 0
+    package var lag: Int64 = 0
     /// The release as a number, such as 150004; 0 when it does not tell.
     var release: Int64 = 0
+    /// The release as people write it, such as 15.4.
+    package var version: String { "\(release / 10_000).\(release % 10_000)" }
     /// How many connections there are to all databases, and may be.
-    var connections: Int64 = 0
-    var mostConnections: Int64 = 0
+    package var connections: Int64 = 0
+    package var mostConnections: Int64 = 0
     /// Between which bounds the server's clock is ahead of this machine's, in milliseconds.
     var clockLead: ClosedRange<Int64>?
 }
@@ -72,13 +74,12 @@ package struct PostgresInspection: Equatable, Sendable {
 
     private mutating func look(at server: PostgresServerState) {
         let role = server.role == .primary ? "primary" : "standby"
-        let release = "\(server.release / 10_000).\(server.release % 10_000)"
         facts.append(
-            "PostgreSQL \(release) at \(server.name), \(role), \(server.connections) of \(server.mostConnections) "
-                + "connections"
+            "PostgreSQL \(server.version) at \(server.name), \(role), "
+                + "\(server.connections) of \(server.mostConnections) connections"
         )
         if server.release < Self.leastRelease {
-            wrong.append("\(server.name) is PostgreSQL \(release): install 15 or later")
+            wrong.append("\(server.name) is PostgreSQL \(server.version): install 15 or later")
         }
         if Double(server.connections) > Double(server.mostConnections) * Self.fullness {
             wrong.append(

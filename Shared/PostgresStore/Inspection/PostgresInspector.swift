@@ -1,6 +1,6 @@
 package import Logging
 
-/// Asks each server of a PostgreSQL URL, for `heliographctl doctor`.
+/// Asks each server of a PostgreSQL URL how it is.
 package struct PostgresInspector: Sendable {
     private let configuration: PostgresConfiguration
     private let logger: Logger
@@ -16,11 +16,20 @@ package struct PostgresInspector: Sendable {
         self.logger = logger
     }
 
-    /// Asks all servers, one after the other: one that does not answer takes a connection's time limit.
+    /// Asks all servers at once, in the order of the URL. One that does not answer takes a connection's time limit.
+    package func servers() async -> [PostgresServerState] {
+        await withTaskGroup(of: (host: Int, state: PostgresServerState).self) { group in
+            for host in configuration.hosts.indices { group.addTask { (host, await state(of: host)) } }
+            var found: [Int: PostgresServerState] = [:]
+            for await (host, state) in group { found[host] = state }
+            return configuration.hosts.indices.compactMap { found[$0] }
+        }
+    }
+
+    /// Judges all servers, for `heliographctl doctor`.
     /// - Throws: ``PostgresError`` when the database of the primary lacks tables.
     package func inspect() async throws(PostgresError) -> PostgresInspection {
-        var servers: [PostgresServerState] = []
-        for host in configuration.hosts.indices { servers.append(await state(of: host)) }
+        let servers = await servers()
         var inspection = PostgresInspection(of: servers)
         if let primary = servers.firstIndex(where: { $0.role == .primary }) {
             try await inspectCallLog(on: primary, into: &inspection)

@@ -1,24 +1,26 @@
 package import BusProtocol
-package import SignalingProtocol
+internal import SignalingProtocol
 
-/// A key of the server API as administrators see it.
-package struct APIKeyRecord: Equatable, Sendable {
-    /// What gateways check.
-    package var key: APIKey
-    /// What its owner wrote about it; may be empty.
-    package var note: String
-    /// When it was made, in Unix milliseconds.
-    package var createdAt: Int64
-    /// When it was revoked, in Unix milliseconds; nil while it is valid.
-    package var revokedAt: Int64?
+/// What became of a new key of the server API.
+package enum APIKeyCreation: Equatable, Sendable {
+    /// It is stored; its record in a list of keys, a JSON object.
+    case created(record: String)
+    case unknownApp
+    /// There are as many valid keys as may be: ``BusProtocol/APIKey/bound``.
+    case tooMany
 }
 
 /// The table `api_keys`. Every method throws ``PostgresError``.
 package struct APIKeyStore: Sendable {
-    private static let columns = """
-        id, app, digest, scopes, requests_per_second, note, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms,
-        extract(epoch FROM expires_at)::bigint AS expiry, (extract(epoch FROM revoked_at) * 1000)::bigint AS revoked_ms
+    /// A row `k` as lists show it.
+    static let record = """
+        json_build_object('id', k.id, 'app', k.app, 'scopes', string_to_array(k.scopes, ' '),
+            'requestsPerSecond', k.requests_per_second, 'note', k.note,
+            'createdAt', \(RecordListStore.seconds("k.created_at")), 'expiresAt', \(RecordListStore.seconds("k.expires_at")),
+            'revokedAt', \(RecordListStore.seconds("k.revoked_at")))::text
         """
+    /// The condition that a key may be used.
+    private static let isValid = "revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())"
 
     private let pool: PostgresPool
 
@@ -29,59 +31,60 @@ package struct APIKeyStore: Sendable {
     package func find(_ id: String) async throws(PostgresError) -> APIKey? {
         let rows = try await pool.query(
             """
-            SELECT \(Self.columns) FROM api_keys
-            WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+            SELECT id, app, digest, scopes, requests_per_second, extract(epoch FROM expires_at)::bigint AS expiry
+            FROM api_keys WHERE id = $1 AND \(Self.isValid)
             """, [.text(id)], within: pool.configuration.actTimeout)
-        return try rows.first.map { row throws(PostgresError) in try Self.record(row) }?.key
+        return try rows.first.map { row throws(PostgresError) in try Self.key(row) }
     }
 
     /// The number of keys that are neither revoked nor expired.
     package func validCount() async throws(PostgresError) -> Int64 {
-        let rows = try await pool.query(
-            """
-            SELECT count(*) AS keys FROM api_keys
-            WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
-            """)
+        let rows = try await pool.query("SELECT count(*) AS keys FROM api_keys WHERE \(Self.isValid)")
         return try rows.first?.int64("keys") ?? 0
     }
 
-    /// All keys, revoked ones too, the oldest first; those of one app when `app` is given.
-    package func list(app: AppID? = nil) async throws(PostgresError) -> [APIKeyRecord] {
-        var records: [APIKeyRecord] = []
+    /// Stores a new key; one that is stored already, by an earlier attempt, stays as it is.
+    package func create(
+        _ key: APIKey, note: String, by cause: AuditCause? = nil
+    ) async throws(PostgresError) -> APIKeyCreation {
         let rows = try await pool.query(
             """
-            SELECT \(Self.columns) FROM api_keys WHERE $1::text IS NULL OR app = $1 ORDER BY created_at, id
-            """, [.optional(app?.rawValue)])
-        for row in rows { records.append(try Self.record(row)) }
-        return records
-    }
-
-    /// Stores a new key.
-    /// - Returns: nil when its app does not exist.
-    package func create(_ key: APIKey, note: String) async throws(PostgresError) -> APIKeyRecord? {
-        let rows = try await pool.query(
-            """
-            INSERT INTO api_keys (id, app, digest, scopes, requests_per_second, note, expires_at)
-            SELECT $1, $2, $3, $4, $5::integer, $6, to_timestamp($7::bigint)
-            WHERE $2::text IS NULL OR EXISTS (SELECT FROM apps WHERE apps.id = $2)
-            RETURNING \(Self.columns)
+            WITH \(AuditCause.setting("$8")), found AS (
+                SELECT $2::text IS NULL OR EXISTS (SELECT FROM apps WHERE apps.id = $2) AS app,
+                    (SELECT count(*) FROM api_keys WHERE id <> $1 AND \(Self.isValid)) < $9::bigint AS room),
+            created AS (
+                INSERT INTO api_keys AS k (id, app, digest, scopes, requests_per_second, note, expires_at)
+                SELECT $1, $2, $3, $4, $5::integer, $6, to_timestamp($7::bigint) FROM cause, found WHERE found.app AND found.room
+                ON CONFLICT (id) DO UPDATE SET note = k.note WHERE k.digest = EXCLUDED.digest
+                RETURNING \(Self.record) AS record)
+            SELECT f.app, f.room, c.record FROM found f LEFT JOIN created c ON true
             """,
             [
                 .text(key.id), .optional(key.app?.rawValue), .text(key.digest), .text(key.scopes.text),
                 .int(Int64(key.requestsPerSecond)), .text(note), key.expiry.map { .int($0) } ?? .null,
-            ])
-        return try rows.first.map { row throws(PostgresError) in try Self.record(row) }
+                .optional(cause?.text), .int(Int64(APIKey.bound)),
+            ], within: pool.configuration.changeTimeout)
+        guard let row = rows.first else { throw PostgresError(.shape, "nothing is known of the new key") }
+        guard try row.bool("app") else { return .unknownApp }
+        guard try row.bool("room") else { return .tooMany }
+        guard let record = try row.optionalString("record") else {
+            throw PostgresError(.shape, "another key has the same id")
+        }
+        return .created(record: record)
     }
 
     /// Revokes a key; one that is revoked already stays so.
     /// - Returns: false when there is no key with this id.
-    package func revoke(_ id: String) async throws(PostgresError) -> Bool {
+    package func revoke(_ id: String, by cause: AuditCause? = nil) async throws(PostgresError) -> Bool {
         try await pool.query(
-            "UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = $1", [.text(id)]
+            """
+            WITH \(AuditCause.setting("$2"))
+            UPDATE api_keys k SET revoked_at = coalesce(k.revoked_at, now()) FROM cause WHERE k.id = $1
+            """, [.text(id), .optional(cause?.text)], within: pool.configuration.changeTimeout
         ).affected == 1
     }
 
-    private static func record(_ row: PostgresRow) throws(PostgresError) -> APIKeyRecord {
+    private static func key(_ row: PostgresRow) throws(PostgresError) -> APIKey {
         let app: AppID?
         do {
             app = try row.optionalString("app").map { name throws(SignalingError) in try AppID(name) }
@@ -90,12 +93,9 @@ package struct APIKeyStore: Sendable {
         } catch {
             throw PostgresError(.shape, "the table api_keys contains an invalid app id")
         }
-        let checked = APIKey(
+        return APIKey(
             id: try row.string("id"), digest: try row.string("digest"), app: app,
             scopes: APIScopes(text: try row.string("scopes")),
             requestsPerSecond: Int(try row.int64("requests_per_second")), expiry: try row.optionalInt64("expiry"))
-        return APIKeyRecord(
-            key: checked, note: try row.string("note"), createdAt: try row.int64("created_ms"),
-            revokedAt: try row.optionalInt64("revoked_ms"))
     }
 }

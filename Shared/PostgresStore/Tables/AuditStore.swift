@@ -51,6 +51,8 @@ package enum AuditedAct: Equatable, Sendable {
     case restrict(RestrictionKind, ChannelName, until: Int64, reason: String)
     /// The end of such a restriction.
     case liftRestriction(RestrictionKind, ChannelName)
+    /// An order to a process to end.
+    case drain
 
     fileprivate var word: String {
         switch self {
@@ -61,12 +63,13 @@ package enum AuditedAct: Equatable, Sendable {
         case .restrict(.mute, _, _, _): "channel.mute"
         case .liftRestriction(.ban, _): "channel.unban"
         case .liftRestriction(.mute, _): "channel.unmute"
+        case .drain: "process.drain"
         }
     }
 
     fileprivate var details: JSONValue {
         switch self {
-        case .disconnect: .object([])
+        case .disconnect, .drain: .object([])
         case .mint(let seconds): .object([JSONMember("seconds", seconds)])
         case .trace(let seconds): .object([JSONMember("seconds", seconds)])
         case .restrict(_, let channel, let until, let reason):
@@ -87,17 +90,32 @@ package struct AuditStore: Sendable {
     /// Works on the database of `pool`.
     package init(pool: PostgresPool) { self.pool = pool }
 
-    /// Writes an entry.
+    /// Writes an entry about a user.
     /// - Parameter cause: nil for what the connection says (``PostgresConfiguration/cause``).
     /// - Throws: ``PostgresError``.
     package func note(
         _ act: AuditedAct, to user: UserKey, by cause: AuditCause? = nil
     ) async throws(PostgresError) {
+        try await note(act, app: user.app, subject: user.account.rawValue, cause)
+    }
+
+    /// Writes an entry about a process, which is no app's.
+    /// - Parameter cause: nil for what the connection says (``PostgresConfiguration/cause``).
+    /// - Throws: ``PostgresError``.
+    package func note(
+        _ act: AuditedAct, toProcess process: String, by cause: AuditCause? = nil
+    ) async throws(PostgresError) {
+        try await note(act, app: nil, subject: process, cause)
+    }
+
+    private func note(
+        _ act: AuditedAct, app: AppID?, subject: String, _ cause: AuditCause?
+    ) async throws(PostgresError) {
         try await pool.query(
             "SELECT note_act($1, $2, $3, $4::jsonb, $5::jsonb)",
             [
-                .text(act.word), .text(user.app.rawValue), .text(user.account.rawValue),
-                .text(act.details.compactText), .optional(cause?.text),
+                .text(act.word), .optional(app?.rawValue), .text(subject), .text(act.details.compactText),
+                .optional(cause?.text),
             ], within: pool.configuration.actTimeout)
     }
 }

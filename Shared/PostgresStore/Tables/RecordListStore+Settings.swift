@@ -41,4 +41,13 @@ extension RecordListStore {
         FROM sip_trunks WHERE \(apps(of: request, &parameters)) ORDER BY app LIMIT \(limit(request, &parameters))
         """
     }
+
+    static func keys(_ request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {
+        var condition = names("id", request, &parameters)
+        if request.app != nil { condition += " AND app = \(app(request, &parameters))" }
+        return """
+            SELECT id AS key, \(APIKeyStore.record) AS record FROM api_keys k WHERE \(condition)
+            ORDER BY id LIMIT \(limit(request, &parameters))
+            """
+    }
 }

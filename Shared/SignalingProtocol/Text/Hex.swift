@@ -39,6 +39,11 @@ package enum Hex {
         return number
     }
 
+    /// Whether a text is so many lower-case digits.
+    package static func isLowerCase(_ text: some StringProtocol, digits: Int) -> Bool {
+        text.utf8.count == digits && text.utf8.allSatisfy(lowerCase.contains)
+    }
+
     /// The value of a digit in either case; nil for any other character.
     package static func value(of digit: UInt8) -> UInt8? {
         switch digit {

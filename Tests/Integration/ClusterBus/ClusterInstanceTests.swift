@@ -220,7 +220,7 @@ import Testing
                 "instance_renew", keys: keys,
                 arguments: ["one", 1, 1000, 2, "flavour", "single", "kind", "probe", "level", 1])
             func unbroken() async throws -> Int64 {
-                try #require(try await scene.connection.execute(renewal).array?.last?.int)
+                try #require(try await scene.connection.execute(renewal).array?[2].int)
             }
             #expect(try await unbroken() == 0)
             try await waitUntil("renewals without a pause") {
@@ -285,5 +285,44 @@ import Testing
             staying.cancel()
             try await staying.value
         }
+    }
+
+    @Test func anInstanceIsAskedToDrainOnce() async throws {
+        try await RedisScene.run(libraries: [.instances]) { scene in
+            let asked = AsyncStream<Void>.makeStream()
+            var terms = Self.terms
+            terms.drain = { asked.continuation.yield() }
+            let redis = RedisFailover(scene.connection)
+            let (one, other) = (try Self.instance("one", scene, terms), try await Self.joined("other", scene, level: 2))
+            try await one.check(on: scene.eventLoop)
+            try await one.join(on: redis)
+            #expect(try await RunningInstances.isRunning(one.id, on: scene.connection))
+            #expect(try await !RunningInstances.drain("nobody", on: scene.connection))
+            let staying = Task { try await one.stay(on: redis) }
+            #expect(try await RunningInstances.drain(one.id, on: scene.connection))
+            var orders = asked.stream.makeAsyncIterator()
+            _ = await orders.next()
+            let listed = try await RunningInstances.list(scene.connection)
+            #expect(listed.map { [$0.id: $0.record.isDraining] } == [[one.id: true], [other.id: nil]])
+            // It is told with each heartbeat, and acts once.
+            for _ in 0..<3 {
+                let before = try await Self.heartbeat(of: one, scene)
+                try await waitUntil("another heartbeat") {
+                    try await Self.heartbeat(of: one, scene) > before ? nil : "\(before)"
+                }
+            }
+            asked.continuation.finish()
+            #expect(await orders.next() == nil)
+            staying.cancel()
+            _ = try? await staying.value
+            await one.leave(on: redis)
+            #expect(try await !RunningInstances.isRunning(one.id, on: scene.connection))
+        }
+    }
+
+    private static func heartbeat(of instance: ClusterInstance, _ scene: RedisScene) async throws -> Double {
+        let question = RedisCommand("ZSCORE", .string(KeySpace.instances), .string(instance.id))
+        let score = try await scene.connection.execute(question)
+        return try #require(score.string.flatMap { Double($0) })
     }
 }

@@ -18,6 +18,8 @@ extension FunctionDrivers {
                     try await times.all([RedisCommand("ZADD", arguments: [.string(key)] + others)])
                 }
             }, { try await times.all([renewal]) })
+        let draining = RedisCommand.function("instance_drain", keys: keys, arguments: [])
+        try await times.expectShort("instance_drain") { try await times.all([draining]) }
         let leaving = RedisCommand.function("instance_leave", keys: keys, arguments: ["one"])
         try await times.expectShort("instance_leave") { try await times.all([leaving]) }
     }

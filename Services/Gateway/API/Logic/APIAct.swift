@@ -21,6 +21,7 @@ package enum APIAct: Equatable, Sendable {
         case addressBans(AddressBans)
         case mailbox(Mailbox)
         case settings(Settings)
+        case keys(Keys)
 
         /// How many requests of the key's rate it counts as.
         package var cost: Int {
@@ -29,7 +30,7 @@ package enum APIAct: Equatable, Sendable {
             case .users(.presence(let users)):
                 (users.count + APIAct.presenceOfRequest - 1) / APIAct.presenceOfRequest
             case .cluster, .lists, .messages, .calls, .users, .attributes, .channels, .moderation, .addressBans,
-                .mailbox, .settings:
+                .mailbox, .settings, .keys:
                 1
             }
         }
@@ -46,6 +47,7 @@ package enum APIAct: Equatable, Sendable {
     static func addressBans(_ act: AddressBans) -> APIAct { .once(.addressBans(act)) }
     static func mailbox(_ act: Mailbox) -> APIAct { .once(.mailbox(act)) }
     static func settings(_ act: Settings) -> APIAct { .once(.settings(act)) }
+    static func keys(_ act: Keys) -> APIAct { .once(.keys(act)) }
 
     /// Bytes of a page's position, and of what names begin with.
     package static let positionBytes = 0...1024

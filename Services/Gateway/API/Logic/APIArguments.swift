@@ -54,6 +54,12 @@ struct APIArguments {
         ChannelKey(app: try app(), name: try APINames.ordinaryChannel(text("channel")))
     }
 
+    /// The app after the question mark; nil where it is missing.
+    func queriedApp() throws(APIProblem) -> AppID? {
+        guard let name = try query.text("app", bytes: 1...Limits.appIDBytes) else { return nil }
+        return try APINames.app(name)
+    }
+
     // MARK: - Pages
 
     /// A page of a list.

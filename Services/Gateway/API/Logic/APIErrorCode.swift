@@ -19,6 +19,7 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
     case tooManyAttributes = "too_many_attributes"
     case tooManyBans = "too_many_bans"
     case tooManyCalls = "too_many_calls"
+    case tooManyKeys = "too_many_keys"
     case memoryFull = "memory_full"
     case unavailable
     case timeout
@@ -33,7 +34,7 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
         case .notFound: 404
         case .methodNotAllowed: 405
         case .conflict, .valueDiffers, .callPending, .requestInProgress, .alreadyDelivered: 409
-        case .mailboxFull, .tooManyAttributes, .tooManyBans, .tooManyCalls: 409
+        case .mailboxFull, .tooManyAttributes, .tooManyBans, .tooManyCalls, .tooManyKeys: 409
         case .bodyTooLarge: 413
         case .unsupportedMediaType: 415
         case .keyReused: 422
@@ -55,7 +56,7 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
             "A value is missing, unknown or out of range: `field` names it and `bound` says what is allowed."
         case .unauthenticated: "There is no valid key in the header `Authorization: Bearer KEY`."
         case .forbidden: "The key is valid, but lacks the scope or may not use this app."
-        case .notFound: "There is no such path, app, attribute, ban, member, call or waiting message."
+        case .notFound: "There is no such path, app, key, process, attribute, ban, member, call or waiting message."
         case .methodNotAllowed: "The path exists, but not with this method; the header `Allow` lists those that it has."
         case .conflict:
             "Something else holds at present: the call is in another state, others are changing settings, or the app "
@@ -64,8 +65,7 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
         case .callPending: "A call is pending between the two in the channel; end it first."
         case .requestInProgress:
             "A request with the same idempotency key is in progress; try again after the seconds of `Retry-After`."
-        case .alreadyDelivered:
-            "The message was already delivered to the receiver's session, so that it cannot be recalled."
+        case .alreadyDelivered: "The message was already delivered to the receiver, so that it cannot be recalled."
         case .keyReused: "The idempotency key was used for another request in the last hour; use a new one."
         case .bodyTooLarge:
             "The body is larger than it may be: 1 MiB of a batch, a broadcast, settings or a question about many "
@@ -81,6 +81,7 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
         case .tooManyBans: "There are as many bans as may be: `bound` says how many, and of what."
         case .tooManyCalls:
             "A user has as many calls as it may, or it or the app as many to telephones, at once or in this minute."
+        case .tooManyKeys: "There are as many valid keys as may be: `bound` says how many."
         case .memoryFull: "The memory of Redis is nearly used up; nothing was done. Try again later."
         case .unavailable: "A part of the cluster does not answer. Try again, with the same idempotency key."
         case .timeout:

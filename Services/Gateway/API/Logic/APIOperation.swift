@@ -40,7 +40,7 @@ package final class APIOperation: Sendable {
     /// All operations. Where several have the same path, `Allow` lists their methods in this order.
     package static let all: [APIOperation] = [
         cluster, calls, events, lists, messages, users, mailboxes, attributes, channels, moderation, addressBans,
-        settings,
+        settings, keys,
     ].flatMap(\.self)
 
     /// The operation's id in `Docs/openapi.json`.

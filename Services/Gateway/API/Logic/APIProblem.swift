@@ -34,18 +34,20 @@ package struct APIProblem: Error, Equatable, Sendable {
         let code: APIErrorCode =
             switch error.reason {
             case .timeout: .timeout
-            case .unavailable, .overloaded, .unknownOperation, .clusterLevel: .unavailable
+            case .unavailable, .overloaded, .busy, .unknownOperation, .clusterLevel: .unavailable
             case .memoryFull: .memoryFull
             case .rateLimited: .rateLimited
             case .mailboxFull: .mailboxFull
             case .tooManyAttributes: .tooManyAttributes
             case .tooManyBans: .tooManyBans
+            case .tooManyKeys: .tooManyKeys
             case .valueDiffers: .valueDiffers
             case .reinvite: .callPending
             case .wrongState, .settingsChanged: .conflict
-            case .unknownApp, .notBanned, .noSuchMember, .unknownCall, .callEnded: .notFound
+            case .unknownApp, .unknownKey, .unknownProcess, .notBanned,
+                .noSuchMember, .unknownCall, .callEnded:
+                .notFound
             case .tooManyCalls, .tooManyNewCalls, .appCalls, .appNewCalls: .tooManyCalls
-            case .busy: .unavailable
             case .valueTooLarge, .nulCharacter, .unknownBuiltIn, .invalidBuiltIn, .readOnly, .specialChannel,
                 .notAnInteger:
                 .invalidArgument
@@ -57,7 +59,7 @@ package struct APIProblem: Error, Equatable, Sendable {
         case .overloaded: (retryAfter, bound) = (1, error.message)
         // Processes tell each other their levels every 5 s.
         case .clusterLevel: (retryAfter, bound) = (5, error.message)
-        case .tooManyAttributes, .tooManyBans: bound = error.message
+        case .tooManyAttributes, .tooManyBans, .tooManyKeys: bound = error.message
         default: break
         }
         guard code == .invalidArgument else { return }

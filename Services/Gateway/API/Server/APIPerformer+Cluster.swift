@@ -8,12 +8,14 @@ internal import SignalingWire
 
 /// The API itself, and the whole cluster.
 extension APIPerformer {
-    func perform(_ act: APIAct.Cluster, key: APIKey?) async throws -> Outcome {
+    func perform(_ act: APIAct.Cluster, key: APIKey?, _ write: BegunWrite?) async throws -> Outcome {
         switch act {
         case .describeError(let code): Self.describe(code)
         case .describeKey: Outcome(key.map(Self.description) ?? .null)
         case .getMetrics: Outcome(.string(await metrics()))
         case .listProcesses: try await listProcesses()
+        case .listStores: await listStores()
+        case .drainProcess(let process): try await drain(process, write)
         }
     }
 
@@ -43,6 +45,7 @@ extension APIPerformer {
                 JSONMember("host", instance.record.host),
                 JSONMember("since", instance.record.since.milliseconds / 1000),
                 JSONMember("connections", instance.record.gateway.flatMap { connections[$0] }),
+                JSONMember("draining", instance.record.isDraining == true),
             ])
         }
         let level = running.map(\.record.level).min()
@@ -50,6 +53,11 @@ extension APIPerformer {
             JSONMember("processes", .array(processes)),
             JSONMember("clusterLevel", level),
             JSONMember("time", WallClock.seconds))
+    }
+
+    private func drain(_ process: String, _ write: BegunWrite?) async throws -> Outcome {
+        _ = try await shards.next().ask(DrainProcess(process), as: write?.command)
+        return Outcome(JSONMember("id", process))
     }
 
     /// The connections of the gateways that accept clients, as they told within the last seconds. Without them the list

@@ -51,6 +51,7 @@ extension APIPerformer {
         case .usage: "usage"
         case .webhooks: "webhooks"
         case .trunks: "trunks"
+        case .keys: "keys"
         }
     }
 

@@ -49,7 +49,7 @@ struct APIPerformer: Sendable {
     ) async throws(APIProblem) -> Outcome {
         do {
             return switch act {
-            case .cluster(let act): try await perform(act, key: key)
+            case .cluster(let act): try await perform(act, key: key, write)
             case .lists(let act): try await perform(act)
             case .messages(let act): try await perform(act, write, known)
             case .calls(let act): try await perform(act, write)
@@ -60,6 +60,7 @@ struct APIPerformer: Sendable {
             case .addressBans(let act): try await perform(act, write)
             case .mailbox(let act): try await perform(act, write)
             case .settings(let act): try await perform(act)
+            case .keys(let act): try await perform(act, write)
             }
         } catch let error as SignalingError {
             throw APIProblem(error)

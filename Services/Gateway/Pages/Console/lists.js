@@ -2,7 +2,7 @@
 
 import { field, make, note } from "/pages/dom.js";
 import { openChannel, openUser } from "./panels.js";
-import { attempt } from "./parts.js";
+import { attempt, confirming } from "./parts.js";
 import { Table, badge, moment, number, since, span } from "./table.js";
 
 const TYPING_MS = 250;
@@ -113,7 +113,7 @@ export function bansView(context) {
     return { element: [heading("Bans", refresh(table)), table.element] };
 }
 
-export function processesView({ api }) {
+export function processesView({ api, may }) {
     let now = 0;
     let level = null;
     const table = new Table("Processes", [
@@ -121,6 +121,11 @@ export function processesView({ api }) {
         { name: "Kind", kind: "extra", value: ({ kind }) => kind },
         { name: "Runs for", kind: "number", value: ({ since: begun }) => span(now - begun) },
         { name: "Version", value: ({ version }) => version },
+        {
+            name: "Drain", kind: "actions",
+            value: ({ id, draining }) => (draining ? make("span", { class: "badge" }, "draining")
+                : may("admin") && confirming(`Drain ${id}`, "Drain", "Its users move, then it ends?", () => drain(id))),
+        },
         {
             name: "Level", kind: "number extra",
             value: (process) => (process.level === level ? String(level) : make("span", { class: "badge warn" }, `${process.level}, the cluster is at ${level}`)),
@@ -130,6 +135,10 @@ export function processesView({ api }) {
         const { processes, clusterLevel, time } = await api.get("processes");
         [now, level] = [time, clusterLevel];
         return { items: processes, next: null };
+    });
+    const drain = (id) => attempt("Asked to drain: it ends when its work is done.", async () => {
+        await api.post(undefined, "processes", id, "drain");
+        await table.reload();
     });
     table.reload();
     return { element: [heading("Processes", refresh(table)), table.element] };

@@ -55,6 +55,40 @@ function allGateways(api) {
     };
 }
 
+/** The servers of Redis and PostgreSQL. */
+function allStores(api) {
+    let found = { redis: [], postgres: [] };
+    const state = ({ answers, problem }) => (answers ? "answers" : make("span", { class: "badge bad" }, problem ?? "does not answer"));
+    const of = (used, most) => (used === null ? "–" : most === null ? used : `${used} of ${most}`);
+    const redis = new Table("Redis", [
+        { name: "Redis", value: ({ server }) => make("code", {}, server) },
+        { name: "State", value: state },
+        { name: "Memory (MiB)", kind: "number", value: ({ usedBytes, maxBytes }) => of(mebibytes(usedBytes), maxBytes && mebibytes(maxBytes)) },
+        { name: "Clients", kind: "number", value: ({ clients }) => number(clients) },
+        { name: "Replicas", kind: "number", value: ({ replicas }) => number(replicas) },
+        { name: "Version", kind: "extra", value: ({ version }) => version ?? "–" },
+    ], async () => ({ items: found.redis, next: null }));
+    const postgres = new Table("PostgreSQL", [
+        { name: "PostgreSQL", value: ({ server }) => make("code", {}, server) },
+        { name: "State", value: (each) => (each.answers ? each.role : state(each)) },
+        { name: "Connections", kind: "number", value: ({ connections, maxConnections }) => of(connections, maxConnections) },
+        { name: "Standbys", kind: "number", value: ({ standbys }) => number(standbys) },
+        { name: "Behind (MiB)", kind: "number", value: ({ lagBytes }) => mebibytes(lagBytes) },
+        { name: "Version", kind: "extra", value: ({ version }) => version ?? "–" },
+    ], async () => ({ items: found.postgres, next: null }), "No presence process answers");
+    const title = make("h2", { hidden: true }, "Stores");
+    return {
+        elements: [title, redis.element, postgres.element],
+        async read() {
+            found = await api.get("stores");
+        },
+        async show() {
+            title.hidden = false;
+            await Promise.all([redis.reload(), postgres.reload()]);
+        },
+    };
+}
+
 export function overviewView(context) {
     const { api, app, isCluster } = context;
     const own = {
@@ -76,6 +110,7 @@ export function overviewView(context) {
         memory: tile("Memory", "of the gateway process", "calm"),
     };
     const all = allGateways(api);
+    const stores = allStores(api);
     const days = make("section", { class: "card block", "aria-label": "Logins by day" }, make("h2", {}, "Logins by day"));
     const elements = (group) => Object.values(group).map(({ element }) => element);
     const problem = make("p", { class: "problem", role: "alert" });
@@ -141,9 +176,9 @@ export function overviewView(context) {
         // Nobody looks at a hidden page.
         if (!document.hidden) {
             try {
-                await Promise.all([showApp(), isCluster && showGateway(), isCluster && all.read()]);
-                // Below all else, so that nothing moves when it is shown.
-                if (isCluster) await all.show();
+                await Promise.all([showApp(), isCluster && showGateway(), isCluster && all.read(), isCluster && stores.read()]);
+                // Below all else, so that nothing moves when they are shown.
+                if (isCluster) await Promise.all([all.show(), stores.show()]);
                 problem.textContent = "";
                 stamp.textContent = `at ${new Date().toTimeString().slice(0, 8)}, every ${PAUSE_MS / 1000} s`;
             } catch (error) {
@@ -163,6 +198,7 @@ export function overviewView(context) {
             days,
             isCluster && all.title,
             isCluster && all.element,
+            ...(isCluster ? stores.elements : []),
         ].filter(Boolean),
         end() {
             isOver = true;

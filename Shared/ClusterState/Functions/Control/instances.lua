@@ -12,8 +12,9 @@ local renewed, unbroken = 0, 0
 
 -- ARGV: id, level, time to live (ms), number of words of the layout, the layout's names and values, then those of the record.
 -- Also removes processes that have not called for the time to live, and writes the layout again when Redis has lost it.
--- Returns the least and the highest level of the living processes, and for how long (ms) some process has called within each half
--- of the time to live. A server that was started or promoted meanwhile counts from its first call.
+-- Returns the least and the highest level of the living processes, for how long (ms) some process has called within each half
+-- of the time to live, and 1 when this process has been asked to drain. A server that was started or promoted meanwhile counts from its
+-- first call.
 local function instance_renew(keys, args)
     local now = clock()
     local id, level, ttl, words = args[1], args[2], args[3], tonumber(args[4])
@@ -37,7 +38,16 @@ local function instance_renew(keys, args)
     end
     local least = redis.call('ZRANGE', keys[2], 0, 0, 'WITHSCORES')
     local highest = redis.call('ZRANGE', keys[2], 0, 0, 'REV', 'WITHSCORES')
-    return {least[2], highest[2], now - unbroken}
+    return {least[2], highest[2], now - unbroken, redis.call('HEXISTS', keys[3], 'drain')}
+end
+
+-- Asks a process to drain: it finds out when it renews its record. Returns 0 when there is no such process, else 1.
+local function instance_drain(keys)
+    if redis.call('EXISTS', keys[3]) == 0 then
+        return 0
+    end
+    redis.call('HSET', keys[3], 'drain', '1')
+    return 1
 end
 
 -- ARGV: id. The process ends.
@@ -50,3 +60,4 @@ end
 
 register_vital('instance_renew', instance_renew)
 register_vital('instance_leave', instance_leave)
+register_vital('instance_drain', instance_drain)

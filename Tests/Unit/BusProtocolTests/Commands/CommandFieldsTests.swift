@@ -57,6 +57,14 @@ import Testing
     @Test(arguments: try Subjects.all) func commandsAboutAppsComeBack(_ its: Subjects) throws {
         try comesBack(GetApp(app: its.app))
         try comesBack(GetAPIKey(id: "0123456789abcdef"))
+        try comesBack(RevokeAPIKey(id: "0123456789abcdef"))
+        try comesBack(DrainProcess("gateway-1.0123ab"))
+        try comesBack(GetDatabaseServers())
+        var (one, other) = (DatabaseServer(name: "a", role: .primary), DatabaseServer(name: "b", role: nil))
+        (one.version, one.connections, one.standbys) = ("15.4", 3, 1)
+        other.problem = "it does not answer"
+        try comesBack(DatabaseServers([one, other]))
+        try comesBack(DatabaseServers([]))
         for list in ListRecords.List.allCases {
             try comesBack(
                 ListRecords(
@@ -161,8 +169,10 @@ import Testing
             id: "0123456789abcdef", digest: "d", app: try AppID("a:1"), scopes: APIScopes([.send, .admin]),
             requestsPerSecond: 1, expiry: .max)
         try comesBack(apiKey)
+        try comesBack(CreateAPIKey(apiKey, note: "shop"))
         (apiKey.app, apiKey.expiry) = (nil, nil)
         try comesBack(apiKey)
+        try comesBack(CreateAPIKey(apiKey, note: ""))
         try comesBack(RevokedTokens(until: 0))
     }
 

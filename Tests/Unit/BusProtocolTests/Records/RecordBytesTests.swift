@@ -45,7 +45,15 @@ import Testing
         try expect(GetAPIKey(id: "0f"), "3:key2:0f")
         let key = APIKey(
             id: "0f", digest: "d", app: user.app, scopes: APIScopes([.read, .admin]), requestsPerSecond: 5, expiry: 9)
-        try expect(key, "3:key2:0f6:digest1:d3:app1:a6:scopes10:read admin4:rate1:56:expiry1:9")
+        let keyBytes = "3:key2:0f6:digest1:d3:app1:a6:scopes10:read admin4:rate1:56:expiry1:9"
+        try expect(key, keyBytes)
+        try expect(CreateAPIKey(key, note: "n"), keyBytes + "4:note1:n")
+        try expect(APIKeyCreated(record: "{}"), "6:record2:{}")
+        try expect(RevokeAPIKey(id: "0f"), "3:key2:0f")
+        try expect(DrainProcess("g1.0f"), "7:process5:g1.0f")
+        try expect(
+            DatabaseServer(name: "h:1", role: .standby),
+            "4:name3:h:14:role7:standby7:version0:11:connections1:04:most1:08:standbys1:03:lag1:0")
         try expect(
             ChangeUserAttribute(user: user, name: attribute.name, value: "v", expectation: .value("w")),
             "3:app1:a7:account4:anna4:name1:n5:value1:v2:if5:value8:expected1:w")

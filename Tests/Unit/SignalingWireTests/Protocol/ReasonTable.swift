@@ -15,7 +15,9 @@ enum ReasonTable {
         "value_differs": "only apps' servers say which value they expect",
         "cluster_level": "only apps' servers send commands that are so new",
         "not_banned": "only apps' servers ask for bans", "too_many_bans": "only apps' servers ban users",
+        "too_many_keys": "only operators' servers make keys",
         "settings_changed": "only operators' servers change settings",
+        "unknown_process": "only operators' servers drain processes",
         "no_such_member": "only apps' servers remove members", "invalid_key_parts": ofKeys,
     ]
 }

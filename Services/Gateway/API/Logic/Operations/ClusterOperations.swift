@@ -8,6 +8,9 @@ extension APIOperation {
         APIOperation("getKey", "GET /v1/key", .anyKey, act: APIArguments.getKey),
         APIOperation("getMetrics", "GET /v1/metrics", .clusterKey(.read), act: APIArguments.getMetrics),
         APIOperation("listProcesses", "GET /v1/processes", .clusterKey(.read), act: APIArguments.listProcesses),
+        APIOperation("listStores", "GET /v1/stores", .clusterKey(.read), act: APIArguments.listStores),
+        APIOperation(
+            "drainProcess", "POST /v1/processes/{process}/drain", .clusterKey(.admin), act: APIArguments.drainProcess),
     ]
 }
 
@@ -18,6 +21,10 @@ extension APIAct {
         /// The metrics of the gateway that answers.
         case getMetrics
         case listProcesses
+        /// How Redis and PostgreSQL are doing.
+        case listStores
+        /// The process with this id.
+        case drainProcess(String)
     }
 }
 
@@ -32,4 +39,13 @@ extension APIArguments {
     fileprivate func getKey() -> APIAct { .cluster(.describeKey) }
     fileprivate func getMetrics() -> APIAct { .cluster(.getMetrics) }
     fileprivate func listProcesses() -> APIAct { .cluster(.listProcesses) }
+    fileprivate func listStores() -> APIAct { .cluster(.listStores) }
+
+    fileprivate func drainProcess() throws(APIProblem) -> APIAct {
+        let (process, bytes) = (text("process"), DrainProcess.idBytes)
+        guard bytes.contains(process.utf8.count), process.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw APIProblem.invalid("process", "1...\(bytes.upperBound) visible ASCII characters")
+        }
+        return .cluster(.drainProcess(process))
+    }
 }

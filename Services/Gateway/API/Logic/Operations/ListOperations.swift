@@ -62,9 +62,7 @@ extension APIArguments {
 
     /// An app that has been removed has entries still, so that it need not exist.
     fileprivate func listAudit() throws(APIProblem) -> APIAct {
-        var app: AppID?
-        if let name = try query.text("app", bytes: 1...Limits.appIDBytes) { app = try APINames.app(name) }
-        let list = try page(.audit, of: app)
+        let list = try page(.audit, of: try queriedApp())
         guard list.after.isEmpty || Self.id(ofPosition: list.after).flatMap({ Int64($0) }) != nil else {
             throw APIProblem.invalid("after", "the `next` of a page")
         }

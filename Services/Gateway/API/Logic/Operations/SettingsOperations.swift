@@ -25,9 +25,7 @@ extension APIAct {
 
 extension APIArguments {
     fileprivate func exportSettings() throws(APIProblem) -> APIAct {
-        var app: AppID?
-        if let name = try query.text("app", bytes: 1...Limits.appIDBytes) { app = try APINames.app(name) }
-        return .settings(.export(app))
+        .settings(.export(try queriedApp()))
     }
 
     /// What the settings say is checked where they are applied.
