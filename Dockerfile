@@ -14,8 +14,8 @@ COPY . .
 # Without debugging information; Swift's libraries that they link are shared by all of them.
 RUN mkdir -p /out/bin /out/lib \
     && for program in gateway presence channel-state invitation sip-bridge webhooks media heliographctl; do \
-        swift build -c release --product "$program" \
-        && strip -o "/out/bin/$program" "$(swift build -c release --show-bin-path)/$program" \
+        Scripts/build-programs --product "$program" \
+        && strip -o "/out/bin/$program" ".build/release/$program" \
         || exit 1; \
     done \
     && ldd /out/bin/* | awk '$3 ~ "/swift/linux/" { print $3 }' | sort -u | xargs cp -t /out/lib \

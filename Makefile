@@ -15,7 +15,7 @@ build: ## build everything for debugging, tests included
 	swift build --build-tests
 
 release: ## build the programs as they are deployed
-	swift build -c release
+	@Scripts/build-programs
 
 check: deps ## format lint, import directions, shellcheck, build with warnings as errors
 	@Scripts/check

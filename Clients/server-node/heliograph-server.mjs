@@ -153,6 +153,8 @@ export class HeliographServer {
         return this.#write("POST", ["settings"], idempotencyKey, { version, apps }, dryRun ? { dryRun: "true" } : {});
     }
 
+    /** With all that is its own. */
+    removeApp(app, { idempotencyKey } = {}) { return this.#write("DELETE", ["apps", app], idempotencyKey); }
     /** Asks a process to end as at SIGTERM. */
     drainProcess(process, { idempotencyKey } = {}) { return this.#write("POST", ["processes", process, "drain"], idempotencyKey); }
 

@@ -236,6 +236,10 @@ class HeliographServer:
         query = {"dryRun": "true"} if dry_run else {}
         return self._write("POST", "settings", query=query, body=_given(version=version, apps=apps), key=idempotency_key)
 
+    def remove_app(self, app: str, *, idempotency_key: str | None = None) -> dict:
+        """With all that is its own."""
+        return self._write("DELETE", "apps", app, key=idempotency_key)
+
     def drain_process(self, process: str, *, idempotency_key: str | None = None) -> dict:
         """Asks a process to end as at SIGTERM."""
         return self._write("POST", "processes", process, "drain", key=idempotency_key)

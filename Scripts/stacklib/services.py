@@ -39,7 +39,7 @@ def binary_directory() -> Path:
     directory = Path(os.environ.get("HELIOGRAPH_BIN") or root / ".build" / "release").resolve()
     if missing := _missing(directory, (*(kind for kind in KINDS if kind not in OPTIONAL), CONTROL)):
         raise StackError(
-            f"{directory} has no {', '.join(missing)}: build with `swift build -c release`, "
+            f"{directory} has no {', '.join(missing)}: build with `make release`, "
             "or say where the programs are with HELIOGRAPH_BIN")
     return directory
 

@@ -25,6 +25,11 @@ struct BanOptions: ParsableArguments {
                     ? "--until must be in the future, by at most \(UserBan.seconds.upperBound) seconds"
                     : "--seconds must be 1...\(UserBan.seconds.upperBound)")
         }
+        try Self.check(reason: reason)
+    }
+
+    /// - Throws: `ValidationError` for a reason that no ban or mute may have.
+    static func check(reason: String) throws {
         guard UserBan.reasonBytes.contains(reason.utf8.count), !reason.utf8.contains(0) else {
             throw ValidationError("--reason may have up to \(UserBan.reasonBytes.upperBound) bytes")
         }

@@ -204,11 +204,7 @@ struct ReasonOptions: ParsableArguments {
     @Option(help: "Why: up to 512 bytes. The user is not told.")
     var reason = ""
 
-    func validate() throws {
-        guard ChannelRestriction.reasonBytes.contains(reason.utf8.count), !reason.utf8.contains(0) else {
-            throw ValidationError("--reason may have up to \(ChannelRestriction.reasonBytes.upperBound) bytes")
-        }
-    }
+    func validate() throws { try BanOptions.check(reason: reason) }
 }
 
 /// Which page of a channel's restrictions to show.

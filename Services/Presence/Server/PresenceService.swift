@@ -173,12 +173,16 @@ package struct PresenceService: ServiceDeclaration {
 
     private static func addSettings(to router: inout CommandRouter, _ pool: PostgresPool, _ redis: RedisClient) {
         let settings = SettingsHandler(pool: pool)
+        let slot = redis.bus.partition(of: .tagged("apps")).slot
+        @Sendable func left(_ context: CommandContext) async throws(SignalingError) -> Duration? {
+            guard let deadline = context.deadline else { return nil }
+            return deadline - (try await redis.time(ofSlot: slot))
+        }
         router.on(ApplySettings.self) { command, context async throws(SignalingError) in
-            var left: Duration?
-            if let deadline = context.deadline {
-                left = deadline - (try await redis.time(ofSlot: redis.bus.partition(of: command.subject).slot))
-            }
-            return try await settings.apply(command, by: AuditCause(context), within: left)
+            try await settings.apply(command, by: AuditCause(context), within: left(context))
+        }
+        router.on(RemoveApp.self) { command, context async throws(SignalingError) in
+            try await settings.remove(command, by: AuditCause(context), within: left(context))
         }
         router.on(ExportSettings.self) { command, _ async throws(SignalingError) in try await settings.export(command) }
     }

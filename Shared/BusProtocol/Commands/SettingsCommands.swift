@@ -50,6 +50,24 @@ package struct ExportSettings: ServiceCommand {
     }
 }
 
+/// Removes an app with all that is its own. Fails with `unknown_app`, and with `timeout` when there was too much for
+/// the time: then a part is gone, and the command can be given again.
+package struct RemoveApp: ServiceCommand {
+    package static let service = ServiceName.presence
+    package static let operation = "app.remove"
+    package static let level: Int64 = 2
+    package typealias Reply = Done
+    package var app: AppID
+
+    package var subject: Subject { .tagged("apps") }
+
+    package init(_ app: AppID) { self.app = app }
+
+    package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
+        self.init(try fields.field("app", \.app))
+    }
+}
+
 /// What became of settings.
 package struct SettingsAnswer: Equatable, Sendable, FieldRecord {
     /// Bytes of ``json`` at most; below ``SignalingProtocol/Limits/replyBytes``.

@@ -97,6 +97,11 @@ package struct PostgresError: Error, Equatable, Sendable, CustomStringConvertibl
         }
     }
 
+    /// Fails with `timeout` when a moment is over; nil never is.
+    static func check(_ end: ContinuousClock.Instant?) throws(PostgresError) {
+        if let end, ContinuousClock.now > end { throw PostgresError(.timeout, "the time for this was over") }
+    }
+
     /// Code and message on one line.
     package var description: String { "postgres \(code): \(message)" }
 }

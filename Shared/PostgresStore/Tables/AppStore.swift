@@ -173,28 +173,40 @@ package struct AppStore: Sendable {
 
     /// Deletes an app together with its users, channels, calls, and what waits for its webhook. The rows are deleted in
     /// portions, because all of them at once can exceed the time limit of a statement and hold up others; the app
-    /// itself comes last. When that fails, the app is still there, with a part of its rows, and can be removed again.
+    /// itself comes last. When that fails, or takes too long, the app is still there, with a part of its rows, and can
+    /// be removed again.
+    /// - Parameters:
+    ///   - cause: nil for what the connection says (``PostgresConfiguration/cause``).
+    ///   - end: when no further portion is begun, and the removal fails with `timeout`; nil for never.
     /// - Returns: false when the app does not exist.
-    package func remove(_ id: AppID) async throws(PostgresError) -> Bool {
+    package func remove(
+        _ id: AppID, by cause: AuditCause? = nil, until end: ContinuousClock.Instant? = nil
+    ) async throws(PostgresError) -> Bool {
         guard try await find(id) != nil else { return false }
-        _ = try await WebhookStore(pool: pool).remove(id)
-        for table in ["webhook_dead", "user_bans"] + Self.tables { try await empty(table, of: id) }
+        _ = try await WebhookStore(pool: pool).remove(id, by: cause, until: end)
+        for table in ["webhook_dead", "user_bans"] + Self.tables {
+            while try await emptyPortion(of: table, id, cause) > 0 { try PostgresError.check(end) }
+        }
         // With what was written meanwhile.
         let parts = Self.tables.map { "\($0)_gone AS (DELETE FROM \($0) WHERE app = $1)" }.joined(separator: ", ")
-        return try await pool.query("WITH \(parts) DELETE FROM apps WHERE id = $1", [.text(id.rawValue)]).affected == 1
+        return try await pool.query(
+            "WITH \(AuditCause.setting("$2")), \(parts) DELETE FROM apps USING cause WHERE id = $1",
+            [.text(id.rawValue), .optional(cause?.text)]
+        ).affected == 1
     }
 
-    /// Deletes an app's rows but for those that others are just changing.
-    private func empty(_ table: String, of id: AppID) async throws(PostgresError) {
-        var removed: Int
-        repeat {
-            removed = try await pool.query(
-                """
-                DELETE FROM \(table) WHERE app = $1 AND ctid = ANY (ARRAY(
-                    SELECT ctid FROM \(table) WHERE app = $1 LIMIT $2 FOR UPDATE SKIP LOCKED))
-                """, [.text(id.rawValue), .int(Int64(Self.portion))]
-            ).affected
-        } while removed > 0
+    /// Deletes rows of an app but for those that others are just changing.
+    /// - Returns: how many were deleted.
+    private func emptyPortion(
+        of table: String, _ id: AppID, _ cause: AuditCause?
+    ) async throws(PostgresError) -> Int {
+        try await pool.query(
+            """
+            WITH \(AuditCause.setting("$3"))
+            DELETE FROM \(table) t USING cause WHERE t.app = $1 AND t.ctid = ANY (ARRAY(
+                SELECT ctid FROM \(table) WHERE app = $1 LIMIT $2 FOR UPDATE SKIP LOCKED))
+            """, [.text(id.rawValue), .int(Int64(Self.portion)), .optional(cause?.text)]
+        ).affected
     }
 
     private static func record(_ row: PostgresRow?) throws(PostgresError) -> AppRecord? {

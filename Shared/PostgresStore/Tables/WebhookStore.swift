@@ -235,8 +235,11 @@ package struct WebhookStore: Sendable {
     /// Removes an app's webhook and what waits for it; dead letters stay. What waits is removed in portions, because
     /// all of it at once can exceed the time limit of a statement. Meanwhile nothing is sent; when the removal
     /// fails, that goes on after a minute.
+    /// - Parameters: see ``AppStore/remove(_:by:until:)``.
     /// - Returns: false when there is none.
-    package func remove(_ app: AppID) async throws(PostgresError) -> Bool {
+    package func remove(
+        _ app: AppID, by cause: AuditCause? = nil, until end: ContinuousClock.Instant? = nil
+    ) async throws(PostgresError) -> Bool {
         var removed: Int64
         repeat {
             let rows = try await pool.query(
@@ -251,8 +254,12 @@ package struct WebhookStore: Sendable {
                 SELECT count(*) AS gone FROM gone
                 """, [.text(app.rawValue), .int(Int64(WebhookQueue.portion))])
             removed = try rows.first?.int64("gone") ?? 0
+            if removed > 0 { try PostgresError.check(end) }
         } while removed > 0
-        return try await pool.query("DELETE FROM webhooks WHERE app = $1", [.text(app.rawValue)]).affected == 1
+        return try await pool.query(
+            "WITH \(AuditCause.setting("$2")) DELETE FROM webhooks USING cause WHERE app = $1",
+            [.text(app.rawValue), .optional(cause?.text)]
+        ).affected == 1
     }
 
     /// The latest requests to an app's receiver, the latest first.

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -229,3 +230,19 @@ def test_without_postgres(make_stack):
     finally:
         stack.thaw("postgres")
     eventually_blocking(lambda: apply(api, {"apps": {app: {}}}, "?dryRun=true").status == 200, "PostgreSQL is back")
+
+
+def test_an_app_is_removed(stack: Stack):
+    app = unique("removed")
+    key = create_key(stack)
+    api = ServerAPI(stack, key["key"])
+    assert api.post("settings", body={"apps": {app: {"numbers": {f"+49{uuid.uuid4().int % 10 ** 9}": "ada"}}}}).status == 200
+    own = create_key(stack, app=app)
+    assert ServerAPI(stack, own["key"]).delete("apps", app).status == 403
+    assert api.delete("apps", app).body == {"app": app}
+    for table, column in (("apps", "id"), ("sip_numbers", "app"), ("api_keys", "app")):
+        assert stack.sql(f"SELECT count(*) FROM {table} WHERE {column} = '{app}'") == [["0"]]
+    assert stack.sql(f"SELECT act, by_name FROM audit_trail WHERE subject = '{app}' ORDER BY at DESC, id DESC LIMIT 1") == [["app.remove", key["id"]]]
+    gone = api.delete("apps", app)
+    assert (gone.status, gone.code) == (404, "not_found")
+

@@ -78,7 +78,7 @@ extension FuzzTarget {
         record(PhoneAct.self), record(PhoneCallStatus.self), record(GetApp.self), record(AppSettings.self),
         record(BeforeHook.self), record(BanAddress.self), record(LiftAddressBan.self),
         record(ListAddressBans.self), record(AddressBanPage.self), record(AddressBan.self),
-        record(ApplySettings.self), record(ExportSettings.self), record(SettingsAnswer.self),
+        record(ApplySettings.self), record(RemoveApp.self), record(ExportSettings.self), record(SettingsAnswer.self),
         record(SettingsRefusal.self), record(GetBannedNetworks.self), record(BannedNetworks.self),
         record(ReportUsage.self), record(AppUse.self),
         record(MediaChannelKey.self), record(JoinMedia.self),

@@ -1,3 +1,4 @@
+import BusProtocol
 import SignalingProtocol
 import TestKit
 import Testing
@@ -83,5 +84,29 @@ import Testing
         #expect(try await rows("other") == [3, 2, 2, 2])
         #expect(try await store.list().map(\.id.rawValue) == ["other"])
         #expect(try await !store.remove(try AppID("large")))
+    }
+
+    /// What is gone stays gone, and the next attempt does the rest.
+    @Test func aRemovalThatTakesTooLongGoesOnLater() async throws {
+        try await fill("large", events: 2 * AppStore.portion, others: 2)
+        let (store, app) = (AppStore(pool: pool), try AppID("large"))
+        await #expect { try await store.remove(app, until: .now) } throws: { ($0 as? PostgresError)?.kind == .timeout }
+        let left = try await rows("large")
+        #expect(left[0] < 2 * AppStore.portion && left[3] == 2)
+        #expect(try await store.find(app) != nil)
+        #expect(try await store.remove(app, until: .now + .seconds(60)))
+        #expect(try await rows("large") == [0, 0, 0, 0])
+    }
+
+    @Test func theAuditTrailSaysWhoHasRemovedAnApp() async throws {
+        try await fill("large", events: 3, others: 2)
+        try await pool.query("INSERT INTO sip_numbers (number, app, account) VALUES ('+4930', 'large', 'u1')")
+        let cause = AuditCause.key("0123456789abcdef", request: "r", trace: nil, command: CommandID("c"))
+        #expect(try await AppStore(pool: pool).remove(try AppID("large"), by: cause))
+        let entries = try await pool.query("SELECT act, by_name FROM audit_trail WHERE act LIKE '%.remove' ORDER BY id")
+        #expect(
+            try entries.map { "\(try $0.string("act")) \(try $0.optionalString("by_name") ?? "")" } == [
+                "webhook.remove 0123456789abcdef", "number.remove 0123456789abcdef", "app.remove 0123456789abcdef",
+            ])
     }
 }

@@ -59,6 +59,11 @@ extension APIRequestTests {
         }
     }
 
+    @Test func appsAreRemovedByAdministratorsOfTheCluster() throws {
+        #expect(try act("DELETE", "/v1/apps/a") == .settings(.removeApp(try AppID("a"))))
+        #expect(APIOperation.all.contains { $0.id == "removeApp" && $0.needsClusterKey && $0.scope == .admin })
+    }
+
     @Test func onlyAdministratorsOfTheClusterSeeAndChangeSettings() {
         let found = APIOperation.all.filter { $0.template == "/v1/settings" }
         #expect(found.count == 2 && found.allSatisfy { $0.needsClusterKey && $0.scope == .admin })

@@ -132,14 +132,14 @@ import Testing
         then after: ([Peer]) throws -> Void = { _ in }
     ) async throws {
         try await withOutlets(Self.count) { outlets, loop, peers in
-            try await loop.submit {
+            try await loop.run {
                 let writer = LaneWriter { _ in }
                 if hasRing { try writer.makeRing() }
                 let gatherer = FrameGatherer(writer)
                 for outlet in outlets { outlet.owner.onGathered = { gatherer.flush() } }
                 defer { for outlet in outlets { outlet.owner.onGathered = {} } }
                 try body(gatherer, outlets.map(\.outlet), peers)
-            }.get()
+            }
             try after(peers)
         }
     }

@@ -11,13 +11,13 @@ import Testing
 
     @Test func nothingOvertakesWhatTheSocketDidNotTake() async throws {
         try await withOutlet { outlet, loop, client in
-            try await loop.submit {
+            await loop.run {
                 outlet.outlet.send(ByteBuffer(repeating: UInt8(ascii: "a"), count: Self.large))
                 #expect(outlet.outlet.lane == nil)
                 // The socket has room again, but the event loop has had no chance to write.
                 client.takeWhatIsThere()
                 outlet.outlet.send(ByteBuffer(string: "after"))
-            }.get()
+            }
             client.take(Self.large - client.taken)
             #expect(client.last == UInt8(ascii: "a"))
             client.take(5)
@@ -27,7 +27,7 @@ import Testing
 
     @Test func theLaneOpensAgain() async throws {
         try await withOutlet { outlet, loop, client in
-            let closed = try await loop.submit {
+            let closed = await loop.run {
                 var closed = 0
                 outlet.owner.onLaneClosed = { closed += 1 }
                 #expect(outlet.outlet.lane != nil)
@@ -35,17 +35,17 @@ import Testing
                 #expect(closed == 0)
                 outlet.outlet.send(ByteBuffer(repeating: UInt8(ascii: "a"), count: Self.large))
                 return closed
-            }.get()
+            }
             #expect(closed == 1)
             client.take(Self.large + 1)
             var isOpen = false
-            while !isOpen { isOpen = try await loop.submit { outlet.outlet.lane != nil }.get() }
+            while !isOpen { isOpen = await loop.run { outlet.outlet.lane != nil } }
         }
     }
 
     @Test func theLaneOfAClosedConnectionIsGoneAtOnce() async throws {
         try await withOutlet { outlet, loop, _ in
-            try await loop.submit {
+            await loop.run {
                 var closed = 0
                 outlet.owner.onLaneClosed = { closed += 1 }
                 outlet.channel.close(promise: nil)
@@ -53,19 +53,19 @@ import Testing
                 #expect(outlet.outlet.lane == nil)
                 #expect(closed == 1)
                 outlet.outlet.send(ByteBuffer(string: "nobody"))
-            }.get()
+            }
         }
     }
 
     @Test func theLastFrameFollowsWhatWaits() async throws {
         try await withOutlet { outlet, loop, client in
-            try await loop.submit {
+            await loop.run {
                 outlet.outlet.send(ByteBuffer(repeating: UInt8(ascii: "a"), count: Self.large))
                 outlet.outlet.sendLast(ByteBuffer(string: "last"))
                 #expect(outlet.outlet.lane == nil)
                 outlet.outlet.send(ByteBuffer(string: "too late"))
                 #expect(outlet.channel.isActive)
-            }.get()
+            }
             client.takeAll()
             #expect(client.taken == Self.large + 4)
             #expect(client.text.suffix(4) == Array("last".utf8))
@@ -74,11 +74,11 @@ import Testing
 
     @Test func theConnectionClosesWithTheLastFrame() async throws {
         try await withOutlet { outlet, loop, client in
-            try await loop.submit {
+            await loop.run {
                 outlet.outlet.sendLast(ByteBuffer(string: "last"))
                 outlet.outlet.send(ByteBuffer(string: "too late"))
                 #expect(!outlet.channel.isActive)
-            }.get()
+            }
             client.takeAll()
             #expect(client.text == Array("last".utf8))
         }
@@ -86,10 +86,10 @@ import Testing
 
     @Test func encryptedConnectionsHaveNone() async throws {
         try await withOutlet(isPlain: false) { outlet, loop, client in
-            try await loop.submit {
+            await loop.run {
                 #expect(outlet.outlet.lane == nil)
                 outlet.outlet.send(ByteBuffer(string: "hello"))
-            }.get()
+            }
             client.take(5)
             #expect(client.text == Array("hello".utf8))
         }
@@ -98,7 +98,7 @@ import Testing
     @Test(arguments: [true, false])
     func aClientThatDoesNotReadIsCutOffAtTheBound(isPlain: Bool) async throws {
         try await withOutlet(isPlain: isPlain, bound: 1 << 20) { outlet, loop, _ in
-            try await loop.submit {
+            await loop.run {
                 var pauses: [Bool] = []
                 var bounds: [OutputBudget.Bound] = []
                 outlet.owner.onPause = { pauses.append($0) }
@@ -113,27 +113,27 @@ import Testing
                 #expect(bounds == [.connection])
                 #expect(pauses.first == true)
                 #expect(outlet.outlet.output.waiting == 0)
-            }.get()
+            }
         }
     }
 
     @Test func readingGoesOnWhenTheClientHasRead() async throws {
         try await withOutlet(bound: 1 << 20) { outlet, loop, client in
-            try await loop.submit {
+            await loop.run {
                 outlet.owner.onPause = { [unowned outlet] in outlet.pauses.append($0) }
                 while outlet.pauses.isEmpty {
                     outlet.outlet.send(ByteBuffer(repeating: UInt8(ascii: "a"), count: 60_000))
                 }
-            }.get()
-            while try await loop.submit({ outlet.pauses.count }).get() < 2 { client.takeWhatIsThere() }
-            #expect(try await loop.submit { outlet.pauses }.get() == [true, false])
+            }
+            while await loop.run({ outlet.pauses.count }) < 2 { client.takeWhatIsThere() }
+            #expect(await loop.run { outlet.pauses } == [true, false])
         }
     }
 
     @Test func theLargestGoesWhenAllTogetherHaveTooMuch() async throws {
         let budget = Budget(OutputBudget(bound: 4 << 20))
         try await withOutlet(bound: 64 << 20, budget: budget) { outlet, loop, _ in
-            try await loop.submit {
+            await loop.run {
                 outlet.owner.onFull = { [unowned outlet] in
                     #expect($0 == .all)
                     outlet.outlet.closeAtOnce()
@@ -143,13 +143,13 @@ import Testing
                     #expect(budget.budget.waiting <= 5 << 20)
                 }
                 #expect(budget.budget.waiting == 0)
-            }.get()
+            }
         }
     }
 
     @Test func whatWaitsKeepsNoLargerMemory() async throws {
         try await withOutlet { outlet, loop, _ in
-            try await loop.submit {
+            await loop.run {
                 outlet.outlet.send(ByteBuffer(repeating: UInt8(ascii: "a"), count: Self.large))
                 var frame = ByteBufferAllocator().buffer(capacity: 65_536)
                 frame.writeString("small")
@@ -159,7 +159,7 @@ import Testing
                 frame.clear()
                 frame.writeString("other")
                 #expect(frame.withUnsafeReadableBytes { $0.baseAddress } == before)
-            }.get()
+            }
         }
     }
 

@@ -38,6 +38,25 @@ func withOutlets(
     try await group.shutdownGracefully()
 }
 
+extension EventLoop {
+    /// Runs a part of a test on the loop, within the test's task: so the test is named when an expectation fails there.
+    func run<Value: Sendable>(_ part: @Sendable () throws -> Value) async rethrows -> Value {
+        try await LoopTurn(self).run(part)
+    }
+}
+
+private actor LoopTurn {
+    nonisolated let unownedExecutor: UnownedSerialExecutor
+    private let loop: any EventLoop
+
+    init(_ loop: any EventLoop) {
+        self.loop = loop
+        unownedExecutor = loop.executor.asUnownedSerialExecutor()
+    }
+
+    func run<Value: Sendable>(_ part: @Sendable () throws -> Value) rethrows -> Value { try part() }
+}
+
 extension Result where Failure == any Error {
     fileprivate init(_ body: () async throws -> Success) async {
         do { self = .success(try await body()) } catch { self = .failure(error) }

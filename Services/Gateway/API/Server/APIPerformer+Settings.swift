@@ -19,6 +19,9 @@ extension APIPerformer {
             return Outcome(
                 JSONMember("changes", try Self.json(answer, "nothing was changed")), JSONMember("dryRun", isDryRun),
                 work: APIWork(bytes: text.utf8.count))
+        case .removeApp(let app):
+            _ = try await shards.next().ask(RemoveApp(app))
+            return Outcome(JSONMember("app", app.rawValue))
         }
     }
 

@@ -45,7 +45,9 @@ final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
         var bytes = unwrapInboundIn(data)
         if received.readableBytes == 0 { received = bytes } else { received.writeBuffer(&bytes) }
         guard !isAnswering else { return }
-        switch OpeningHead(received.readableBytesUInt8Span) {
+        // A copy: a span must not outlive an access to a property, which without checks at run time ends at once.
+        let head = received
+        switch OpeningHead(head.readableBytesUInt8Span) {
         case .incomplete: break
         case .webSocket(let accept, let size):
             received.moveReaderIndex(forwardBy: size)

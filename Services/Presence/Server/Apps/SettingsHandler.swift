@@ -17,9 +17,13 @@ struct SettingsHandler: Sendable {
     private static let body = "the body"
 
     private let store: SettingStore
+    private let apps: AppStore
 
     /// - Parameter pool: see ``pool(like:logger:)``.
-    init(pool: PostgresPool) { store = SettingStore(pool: pool) }
+    init(pool: PostgresPool) {
+        store = SettingStore(pool: pool)
+        apps = AppStore(pool: pool)
+    }
 
     /// A connection to the same server, for settings only.
     static func pool(like other: PostgresPool, logger: Logger) -> PostgresPool {
@@ -60,6 +64,25 @@ struct SettingsHandler: Sendable {
         let text = ExportFile.json(state, app: command.app).compactText
         guard text.utf8.count <= SettingsAnswer.bytes else { return Self.tooLong("app", "must be given for settings") }
         return SettingsAnswer(json: text)
+    }
+
+    /// Removes an app.
+    /// - Parameter left: the time until nobody waits for the answer any more.
+    /// - Throws: `SignalingError`: `unknown_app`, `timeout` when a part of the app is left, or that PostgreSQL does not
+    ///   answer.
+    func remove(
+        _ command: RemoveApp, by cause: AuditCause, within left: Duration?
+    ) async throws(SignalingError) -> Done {
+        let end = left.map { ContinuousClock.now + $0 / 2 }
+        let isRemoved = try await answerOfPostgres(or: Self.unfinished) { () throws(PostgresError) in
+            try await apps.remove(command.app, by: cause, until: end)
+        }
+        guard isRemoved else { throw SignalingError(.failed, .unknownApp, "there is no app with that id") }
+        return Done()
+    }
+
+    private static func unfinished(_ error: PostgresError) -> SignalingError {
+        error.kind == .timeout ? .timeout() : error.signaling
     }
 
     private static func tooLong(_ place: String, _ what: String) -> SettingsAnswer {

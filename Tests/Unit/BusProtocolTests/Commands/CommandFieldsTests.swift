@@ -84,6 +84,7 @@ import Testing
         try comesBack(GetRevokedTokens(user: its.user, mintedSeconds: 60))
         try comesBack(ApplySettings(its.attribute.value, isDryRun: true))
         try comesBack(ApplySettings("{}", isDryRun: false))
+        try comesBack(RemoveApp(try AppID("a:1")))
         try comesBack(ExportSettings(app: its.app))
         try comesBack(ExportSettings(app: nil))
         try comesBack(SettingsAnswer(json: its.attribute.value))

@@ -66,6 +66,7 @@ import Testing
         try expect(ApplySettings("{}", isDryRun: true), "8:settings2:{}6:dryRun1:1")
         try expect(ExportSettings(app: user.app), "3:app1:a")
         try expect(ExportSettings(app: nil), "")
+        try expect(RemoveApp(user.app), "3:app1:a")
         try expect(SettingsAnswer(json: "[]"), "4:json2:[]")
         try expect(
             SettingsAnswer(SettingsRefusal("apps.a", "must be", found: "0")),

@@ -11,6 +11,7 @@ extension APIOperation {
         APIOperation(
             "applySettings", "POST /v1/settings", .clusterKey(.admin),
             .body(upTo: ApplySettings.settingsBytes, query: ["dryRun"]), act: APIArguments.applySettings),
+        APIOperation("removeApp", "DELETE /v1/apps/{app}", .clusterKey(.admin), act: APIArguments.removeApp),
     ]
 }
 
@@ -20,6 +21,7 @@ extension APIAct {
         case export(AppID?)
         /// The settings may have secrets.
         case apply(JSONValue, isDryRun: Bool)
+        case removeApp(AppID)
     }
 }
 
@@ -27,6 +29,8 @@ extension APIArguments {
     fileprivate func exportSettings() throws(APIProblem) -> APIAct {
         .settings(.export(try queriedApp()))
     }
+
+    fileprivate func removeApp() throws(APIProblem) -> APIAct { .settings(.removeApp(try app())) }
 
     /// What the settings say is checked where they are applied.
     fileprivate func applySettings() throws(APIProblem) -> APIAct {
