@@ -153,4 +153,33 @@ import Testing
         #expect(try await pool.query("SELECT FROM app_users WHERE app = 'other'").isEmpty)
         await pool.close()
     }
+
+    /// Batches of the mirror count them: each a bounded number, and none looks at all that are too new.
+    @Test func veryManyNewUsersAreCountedInPortions() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        try await pool.query("INSERT INTO apps (id, certificate) VALUES ('app', 'c')")
+        try await pool.query(
+            "INSERT INTO users (app, account, uid) SELECT 'app', 'user' || g, g FROM generate_series(1, 5000) g")
+        func counted() async throws -> Int64 {
+            try await pool.query("SELECT count_new_users(100) AS n")[0].int64("n")
+        }
+        #expect(try await counted() == 0)
+        try await pool.query("UPDATE users SET first_seen = now() - interval '2 minutes' WHERE uid <= 2550")
+        var portions: [Int64] = []
+        for _ in 0..<5 { portions.append(try await counted()) }
+        #expect(portions == [1000, 1000, 550, 0, 0])
+        #expect(try await pool.query("SELECT users FROM app_users")[0].int64("users") == 2550)
+        #expect(try await pool.query("SELECT users FROM app_usage")[0].int64("users") == 5000)
+        await pool.close()
+    }
+
+    /// With nested loops, which a plan that was made for one row has, a batch would compare each row with each. A later
+    /// migration that replaces the functions must say it again.
+    @Test func rowsOfABatchAreNotComparedEachWithEach() async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 1)
+        let settings = try await pool.query(
+            "SELECT proconfig::text AS c FROM pg_proc WHERE proname IN ('tally_sessions', 'tally_members')")
+        #expect(try settings.map { try $0.optionalString("c") } == ["{enable_nestloop=off}", "{enable_nestloop=off}"])
+        await pool.close()
+    }
 }
