@@ -15,6 +15,7 @@ struct KeyCommand: AsyncParsableCommand {
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Makes a key and prints it. It is not stored and cannot be shown again.")
+        private static let secondsPerDay = 86_400
 
         @Option(help: "The app that the key may use.")
         var app: AppID?
@@ -27,8 +28,6 @@ struct KeyCommand: AsyncParsableCommand {
 
         @Option(help: "Requests per second at each gateway process; each message of a batch counts as one.")
         var rate = 1000
-
-        private static let secondsPerDay = 86_400
 
         @Option(help: "Days until it ends by itself; by default it does not.")
         var days: Int?

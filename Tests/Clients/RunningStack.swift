@@ -34,7 +34,7 @@ struct RunningStack: Sendable {
             if status == 0 { return try RunningStack(directory: directory) }
             failure = output
         }
-        throw TestFailure("no stack (build first: swift build -c release): \(failure)")
+        throw TestFailure("no stack (build first: make release): \(failure)")
     }
 
     func down() async throws {

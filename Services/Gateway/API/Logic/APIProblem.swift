@@ -44,8 +44,7 @@ package struct APIProblem: Error, Equatable, Sendable {
             case .valueDiffers: .valueDiffers
             case .reinvite: .callPending
             case .wrongState, .settingsChanged: .conflict
-            case .unknownApp, .unknownKey, .unknownProcess, .notBanned,
-                .noSuchMember, .unknownCall, .callEnded:
+            case .unknownApp, .unknownKey, .unknownProcess, .notBanned, .noSuchMember, .unknownCall, .callEnded:
                 .notFound
             case .tooManyCalls, .tooManyNewCalls, .appCalls, .appNewCalls: .tooManyCalls
             case .valueTooLarge, .nulCharacter, .unknownBuiltIn, .invalidBuiltIn, .readOnly, .specialChannel,

@@ -73,6 +73,7 @@ struct SettingsHandler: Sendable {
     func remove(
         _ command: RemoveApp, by cause: AuditCause, within left: Duration?
     ) async throws(SignalingError) -> Done {
+        // The portion that is begun last has the other half.
         let end = left.map { ContinuousClock.now + $0 / 2 }
         let isRemoved = try await answerOfPostgres(or: Self.unfinished) { () throws(PostgresError) in
             try await apps.remove(command.app, by: cause, until: end)
