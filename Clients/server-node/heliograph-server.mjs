@@ -246,6 +246,7 @@ export class HeliographServer {
                     failures = 0;
                     position = event.id ?? position;
                     if (event.data !== undefined) yield event;
+                    if (signal?.aborted) return;
                 }
                 error = new HeliographError(0, "unreachable", "the stream has ended");
             } catch (caught) {
@@ -286,8 +287,11 @@ export class HeliographServer {
             const answer = await fetch(target, { headers, signal: stop.signal, redirect: "manual" });
             if (answer.status !== 200) await result(answer);
             const decoder = new TextDecoder();
+            const reader = answer.body.getReader();
             let text = "";
-            for await (const bytes of answer.body) {
+            for (;;) {
+                const { done, value: bytes } = await nextBytes(reader, stop.signal);
+                if (done) return;
                 clearTimeout(silence);
                 silence = setTimeout(onAbort, STREAM_SILENCE_MS);
                 const blocks = (text + decoder.decode(bytes, { stream: true })).split("\n\n");
@@ -360,6 +364,19 @@ function eventOf(block) {
 function pause(attempt, error) {
     const backoff = Math.random() * Math.min(BACKOFF_CAP_MS, BACKOFF_MS * 2 ** Math.min(attempt - 1, 16));
     return Math.min((error.retryAfter ?? 0) * 1_000, LONGEST_WAIT_MS) + backoff;
+}
+
+/**
+ * What a body has next. Node's `fetch` may leave a read without an outcome when its signal is aborted just as the body ends, so this ends
+ * it by itself.
+ */
+function nextBytes(reader, signal) {
+    return new Promise((resolve, reject) => {
+        const onAbort = () => reject(signal.reason);
+        if (signal.aborted) return onAbort();
+        signal.addEventListener("abort", onAbort);
+        reader.read().then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+    });
 }
 
 /** The body of an answer; throws its problem. */

@@ -92,7 +92,10 @@ class NodeClient:
 
     def close(self) -> None:
         self._process.stdin.close()
-        self._process.wait(10)
+        try:
+            self._process.wait(10)
+        finally:
+            self._process.kill()
 
 
 KINDS = {"python": PythonClient, "node": NodeClient}

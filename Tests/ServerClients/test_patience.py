@@ -147,6 +147,13 @@ def test_a_stream_goes_on_after_the_last_event(api: PretendedAPI, client):
     assert all(asked.query == {"kinds": "online,offline"} for asked in api.asked)
 
 
+def test_a_stream_ends_as_soon_as_it_is_told_to(api: PretendedAPI, client):
+    """The body ends at the same time, again and again: Node's own reader would wait for ever now and then."""
+    api.replies = [lines(*((str(place), {"event": "online", "account": f"user{place}"}) for place in range(3)))]
+    for _ in range(50):
+        assert [one["id"] for one in client.follow("demo", 2)] == ["0", "1"]
+
+
 def test_a_stream_that_is_refused_ends(api: PretendedAPI, client):
     api.replies = [problem(403, "forbidden")]
     with pytest.raises(Refused) as refused:

@@ -17,6 +17,9 @@ class App:
     certificate: str = ""
     token_required: bool = False
 
+    def __post_init__(self):
+        SPOKEN.name(self.id)
+
     def token(self, account: str, *, expires_in: float = 3600) -> str:
         """The token that a client of this app logs in with."""
         if not self.token_required:

@@ -30,7 +30,6 @@ class Client:
         self.token = app.token(account) if token is None else token
         SPOKEN.token(self.token)
         SPOKEN.name(account)
-        SPOKEN.name(app.id)
         self.polls = polls
         self.line = ""
         self.uid = 0

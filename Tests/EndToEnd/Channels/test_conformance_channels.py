@@ -156,6 +156,8 @@ async def test_answers_to_attribute_calls_stand_before_their_events(stack: Stack
     channel = unique("room")
     async with people(stack) as cast:
         alice, bob = await cast.members(channel, "alice", "bob")
+        # Alice has seen Bob come: no event but those of the attributes follows.
+        await barrier(bob, channel, alice, bob)
         for client in (alice, bob) * 15:
             for function, args in (("channel_set_attr", {"name": "n", "value": "v"}), ("channel_del_attr", {"name": "n"}),
                                    ("channel_clear_attr", {})):

@@ -51,7 +51,6 @@ class MediaSocket:
         self._hello: asyncio.Future | None = None
         self._reader: asyncio.Task | None = None
         self._socket: ClientConnection | None = None
-        SPOKEN.name(app.id)
 
     async def open(self, url: str) -> "MediaSocket":
         """Connects and says hello; raises MediaRefused."""

@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from apps import App
-from secrecy import SPOKEN
 from swift_client import MediaProgram, web_address
 
 
@@ -14,7 +13,6 @@ class OldApp(MediaProgram):
 
     async def open(self, screen: str, gateway: str, app: App, channel: str, *more: object, **environment: object) -> "OldApp":
         """Shows the screen, which joins."""
-        SPOKEN.name(app.id)
         # Its log is in the directory for temporary files.
         files = {"HELIOGRAPH_AUDIO_OUT": self.heard_in, "TMPDIR": self.heard_in.parent}
         if said := self.said_in():

@@ -9,7 +9,6 @@ from array import array
 from pathlib import Path
 
 from apps import App
-from secrecy import SPOKEN
 from stack_control import BINARIES
 from tone import ABSENT, FRAME, PERIOD, RATE, Tone, level, power
 from waiting import PATIENCE_SECONDS, eventually
@@ -118,7 +117,6 @@ class SwiftClient(MediaProgram):
 
     async def start(self, gateway: str, app: App, channel: str, **more: object) -> None:
         """Starts the program, which may be refused."""
-        SPOKEN.name(app.id)
         options = {"out": self.heard_in, **({"in": said} if (said := self.said_in()) else {}), **more}
         await self.run(
             "media-call", web_address(gateway), app.id, channel, *(f"{name}={value}" for name, value in options.items()))
