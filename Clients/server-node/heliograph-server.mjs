@@ -225,6 +225,7 @@ export class HeliographServer {
     listAudit({ app, limit, after } = {}) { return this.#ask("GET", ["audit"], { app, limit, after }); }
     listWebhooks({ limit, after } = {}) { return this.#ask("GET", ["webhooks"], { limit, after }); }
     getWebhook(app) { return this.#ask("GET", ["apps", app, "webhook"]); }
+    listAppWebhooks(app) { return this.#ask("GET", ["apps", app, "webhooks"]); }
     listTrunks({ limit, after } = {}) { return this.#ask("GET", ["trunks"], { limit, after }); }
     getTrunk(app) { return this.#ask("GET", ["apps", app, "trunk"]); }
     listProcesses() { return this.#ask("GET", ["processes"]); }

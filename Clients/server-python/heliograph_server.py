@@ -359,6 +359,9 @@ class HeliographServer:
     def get_webhook(self, app: str) -> dict:
         return self._ask("GET", "apps", app, "webhook")
 
+    def list_app_webhooks(self, app: str) -> dict:
+        return self._ask("GET", "apps", app, "webhooks")
+
     def list_trunks(self, *, limit: int | None = None, after: str | None = None) -> dict:
         return self._ask("GET", "trunks", query=_given(limit=limit, after=after))
 

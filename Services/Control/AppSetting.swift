@@ -3,9 +3,36 @@ internal import PostgresStore
 internal import Provisioning
 internal import SignalingProtocol
 
-/// A setting of which an app has one or none, as PostgreSQL has it: its trunk, webhook or before-hook. The commands
-/// that show, list and remove one are the same for all.
+/// Which setting of an app a command is about.
+protocol SettingKey: Sendable {
+    var app: AppID { get }
+    /// Its name after a space; empty where the app has one or none, and for the one that is meant where none is named.
+    var suffix: String { get }
+}
+
+extension AppID: SettingKey {
+    var app: AppID { self }
+    var suffix: String { "" }
+}
+
+/// How a command line says which setting it is about.
+protocol SettingPlace: ParsableArguments {
+    associatedtype Key: SettingKey
+    var key: Key { get }
+}
+
+/// The app alone, where it has one or none.
+struct AppPlace: SettingPlace {
+    @Argument(help: "The app.")
+    var app: AppID
+
+    var key: AppID { app }
+}
+
+/// A setting of an app, as PostgreSQL has it: its trunk, its before-hook, one of its webhooks. The commands that show,
+/// list and remove one are the same for all.
 protocol AppSetting: Sendable {
+    associatedtype Place: SettingPlace = AppPlace
     associatedtype Output: PrintableRecord
 
     /// What it is called, and several of them.
@@ -16,22 +43,22 @@ protocol AppSetting: Sendable {
     static var removes: String { get }
 
     static func all(in pool: PostgresPool) async throws -> [Self]
-    static func find(_ app: AppID, in pool: PostgresPool) async throws -> Self?
-    /// - Returns: false when the app has none.
-    static func remove(_ app: AppID, in pool: PostgresPool) async throws -> Bool
+    static func find(_ key: Place.Key, in pool: PostgresPool) async throws -> Self?
+    /// - Returns: false when there is none.
+    static func remove(_ key: Place.Key, in pool: PostgresPool) async throws -> Bool
 
     func output(withSecret: Bool) -> Output
 }
 
 extension AppSetting {
     /// The setting of an app.
-    /// - Throws: ``Failure`` when it has none.
-    static func existing(_ app: AppID, in pool: PostgresPool) async throws -> Self {
-        guard let found = try await find(app, in: pool) else { throw missing(app) }
+    /// - Throws: ``Failure`` when there is none.
+    static func existing(_ key: Place.Key, in pool: PostgresPool) async throws -> Self {
+        guard let found = try await find(key, in: pool) else { throw missing(key) }
         return found
     }
 
-    static func missing(_ app: AppID) -> Failure { .refused("the app \(app) has no \(name)") }
+    static func missing(_ key: Place.Key) -> Failure { .refused("the app \(key.app) has no \(name)\(key.suffix)") }
 }
 
 extension PostgresPool {
@@ -55,8 +82,7 @@ struct ShowSetting<Setting: AppSetting>: AsyncParsableCommand {
         CommandConfiguration(commandName: "show", abstract: Setting.shows)
     }
 
-    @Argument(help: "The app.")
-    var app: AppID
+    @OptionGroup var place: Setting.Place
 
     @OptionGroup var secret: WithSecretOptions
 
@@ -65,7 +91,7 @@ struct ShowSetting<Setting: AppSetting>: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reported {
             try await Database.with { pool in
-                output.show(try await Setting.existing(app, in: pool).output(withSecret: secret.withSecret))
+                output.show(try await Setting.existing(place.key, in: pool).output(withSecret: secret.withSecret))
             }
         }
     }
@@ -95,17 +121,19 @@ struct RemoveSetting<Setting: AppSetting>: AsyncParsableCommand {
         CommandConfiguration(commandName: "remove", abstract: Setting.removes)
     }
 
-    @Argument(help: "The app.")
-    var app: AppID
+    @OptionGroup var place: Setting.Place
 
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
         try await Failure.reported {
+            let key = place.key
             try await Database.with { pool in
-                guard try await Setting.remove(app, in: pool) else { throw Setting.missing(app) }
+                guard try await Setting.remove(key, in: pool) else { throw Setting.missing(key) }
                 output.show(
-                    Outcome(deed: "removed", subject: app.rawValue, line: "removed the \(Setting.name) of \(app)"))
+                    Outcome(
+                        deed: "removed", subject: key.app.rawValue,
+                        line: "removed the \(Setting.name)\(key.suffix) of \(key.app)"))
             }
         }
     }

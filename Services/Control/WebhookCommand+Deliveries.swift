@@ -1,16 +1,14 @@
 internal import ArgumentParser
 internal import PostgresStore
-internal import SignalingProtocol
 internal import SignalingWire
 
 extension WebhookCommand {
     /// `heliographctl webhook deliveries`.
     struct Deliveries: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists the latest requests to an app's receiver, the latest first: 1000 of them, for 3 days.")
+            abstract: "Lists the latest requests to a webhook's receiver, the latest first: 1000 of them, for 3 days.")
 
-        @Argument(help: "The app.")
-        var app: AppID
+        @OptionGroup var place: WebhookPlace
 
         @Flag(help: "Only those that have failed.")
         var failed = false
@@ -28,9 +26,10 @@ extension WebhookCommand {
 
         func run() async throws {
             try await Failure.reported {
+                let key = place.key
                 try await Database.with { pool in
-                    _ = try await WebhookRecord.existing(app, in: pool)
-                    let deliveries = try await WebhookStore(pool: pool).deliveries(app, failed: failed, limit: limit)
+                    _ = try await WebhookRecord.existing(key, in: pool)
+                    let deliveries = try await WebhookStore(pool: pool).deliveries(key, failed: failed, limit: limit)
                     output.show(
                         Listing(name: "deliveries", records: deliveries.map { DeliveryOutput(delivery: $0) }))
                 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BusProtocol
 internal import PostgresStore
 internal import SignalingProtocol
 
@@ -6,12 +7,11 @@ extension WebhookCommand {
     /// `heliographctl webhook rotate`.
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Replaces the secret of an app's webhook and prints the new one; both sign for a day.",
+            abstract: "Replaces the secret of a webhook of an app and prints the new one; both sign for a day.",
             discussion:
                 "The new secret is a random one unless it is given. Of the secrets before, only the latest signs on.")
 
-        @Argument(help: "The app.")
-        var app: AppID
+        @OptionGroup var place: WebhookPlace
 
         @OptionGroup var secret: SecretOptions
 
@@ -30,21 +30,21 @@ extension WebhookCommand {
 
         func run() async throws {
             try await Failure.reported {
-                let given = try secret.given()
+                let (given, key) = (try secret.given(), place.key)
                 try await Database.with { pool in
-                    _ = try await WebhookRecord.existing(app, in: pool)
+                    _ = try await WebhookRecord.existing(key, in: pool)
                     let store = WebhookStore(pool: pool)
                     if finish {
-                        guard try await store.endRotation(app) else {
-                            throw Failure.refused("no secret before signs the requests to \(app)")
+                        guard try await store.endRotation(key) else {
+                            throw Failure.refused("no secret before signs the requests to \(key)")
                         }
                     } else {
                         let secret = given ?? SecureRandom.hex(bytes: 32)
-                        guard try await store.rotate(app, to: secret, overlap: overlap.duration) else {
-                            throw Failure.refused("the webhook of \(app) has this secret already")
+                        guard try await store.rotate(key, to: secret, overlap: overlap.duration) else {
+                            throw Failure.refused("the webhook\(key.suffix) of \(key.app) has this secret already")
                         }
                     }
-                    output.show(try await WebhookRecord.existing(app, in: pool).output(withSecret: true))
+                    output.show(try await WebhookRecord.existing(key, in: pool).output(withSecret: true))
                 }
             }
         }

@@ -11,15 +11,14 @@ extension WebhookCommand {
     /// `heliographctl webhook test`.
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sends an event of the kind test to an app's receiver at once, past what waits.",
+            abstract: "Sends an event of the kind test to a webhook's receiver at once, past what waits.",
             discussion: """
                 This machine makes the request, by the rules of webhooks processes: the same signatures, the same addresses, and \
                 HELIOGRAPH_WEBHOOKS_TIMEOUT and HELIOGRAPH_WEBHOOKS_TLS_AUTHORITY. Nothing is repeated or noted. Ends with 1 \
                 when the receiver does not take it.
                 """)
 
-        @Argument(help: "The app.")
-        var app: AppID
+        @OptionGroup var place: WebhookPlace
 
         @OptionGroup var output: OutputOptions
 
@@ -27,8 +26,9 @@ extension WebhookCommand {
             try await Failure.reported {
                 let (timeout, transport) = try Self.settings()
                 var webhook: Webhook?
-                try await Database.with { pool in webhook = try await WebhookRecord.existing(app, in: pool).webhook }
-                guard let webhook else { throw WebhookRecord.missing(app) }
+                let key = place.key
+                try await Database.with { pool in webhook = try await WebhookRecord.existing(key, in: pool).webhook }
+                guard let webhook else { throw WebhookRecord.missing(key) }
                 let result = await Self.send(to: webhook, over: transport, within: timeout)
                 await transport.close()
                 output.show(result)
@@ -57,7 +57,7 @@ extension WebhookCommand {
             let event = JSONValue.object([
                 JSONMember("id", id), JSONMember("kind", "test"), JSONMember("at", now),
             ])
-            let body = WebhookRequest.body(app: webhook.app.rawValue, events: [event.compactText])
+            let body = WebhookRequest.body(app: webhook.key.app.rawValue, events: [event.compactText])
             let start = ContinuousClock.now
             let answer = await transport.post(
                 WebhookTransport.Message(
@@ -65,7 +65,7 @@ extension WebhookCommand {
                 to: WebhookTransport.Destination(webhook.url, allowed: webhook.allowed), within: timeout,
                 answerBytes: WebhookTransport.ignoredAnswerBytes)
             var result = TestOutput(
-                app: webhook.app, id: id, duration: (ContinuousClock.now - start).wholeMilliseconds)
+                webhook: webhook.key, id: id, duration: (ContinuousClock.now - start).wholeMilliseconds)
             switch answer {
             case .success(let answer): (result.status, result.error) = (Int64(answer.status), answer.failure?.text)
             case .failure(let failure): result.error = failure.text
@@ -77,7 +77,7 @@ extension WebhookCommand {
 
 /// What became of a test event.
 private struct TestOutput: Printable {
-    let app: AppID
+    let webhook: WebhookKey
     let id: String
     /// In milliseconds.
     let duration: Int64
@@ -88,8 +88,8 @@ private struct TestOutput: Printable {
 
     var members: [JSONMember] {
         [
-            JSONMember("app", app.rawValue), JSONMember("id", id), JSONMember("duration", duration),
-            JSONMember("status", status), JSONMember("error", error),
+            JSONMember("app", webhook.app.rawValue), JSONMember("name", webhook.name.rawValue), JSONMember("id", id),
+            JSONMember("duration", duration), JSONMember("status", status), JSONMember("error", error),
         ]
     }
 

@@ -15,13 +15,12 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sets an app's webhook and prints its secret. Services follow within a second.",
+            abstract: "Sets a webhook of an app and prints its secret. Services follow within a second.",
             discussion: "Set it again to change it: what is not named stays as it was.")
 
         private static let kindNames = WebhookKind.allCases.map(\.rawValue).joined(separator: ", ")
 
-        @Argument(help: "The app.")
-        var app: AppID
+        @OptionGroup var place: WebhookPlace
 
         @OptionGroup var receiver: ReceiverOptions
 
@@ -63,18 +62,27 @@ struct WebhookCommand: AsyncParsableCommand {
                 var patch = patch
                 patch.url = try receiver.address()
                 patch.secret = try receiver.secret.given()
+                let key = place.key
                 try await Database.with { [patch] pool in
-                    // The table of webhooks is written all the time by the service, which waits for single rows only.
-                    try await pool.changing(["apps"]) { transaction in
-                        let store = WebhookStore(pool: transaction)
-                        try await store.lock([app])
-                        let former = try await store.list(app: app).first?.webhook
-                        let webhook = try patch.applied(to: former, of: app) { SecureRandom.hex(bytes: 32) }
-                        guard try await store.set(webhook, overlap: overlap.duration) else {
-                            throw AppCommand.unknown(app)
-                        }
-                    }
-                    output.show(try await WebhookRecord.existing(app, in: pool).output(withSecret: true))
+                    try await set(key, patch, in: pool)
+                    output.show(try await WebhookRecord.existing(key, in: pool).output(withSecret: true))
+                }
+            }
+        }
+
+        private func set(_ key: WebhookKey, _ patch: WebhookPatch, in pool: PostgresPool) async throws {
+            // The table of webhooks is written all the time by the service, which waits for single rows only.
+            try await pool.changing(["apps"]) { transaction in
+                let store = WebhookStore(pool: transaction)
+                try await store.lock([key.app])
+                let all = try await store.list(app: key.app).map(\.webhook)
+                let former = all.first { $0.key == key }
+                guard former != nil || all.count < WebhookKey.mostOfApp else {
+                    throw Failure.refused("the app \(key.app) has \(all.count) webhooks, as many as it may")
+                }
+                let webhook = try patch.applied(to: former, of: key) { SecureRandom.hex(bytes: 32) }
+                guard try await store.set(webhook, overlap: overlap.duration) else {
+                    throw AppCommand.unknown(key.app)
                 }
             }
         }
@@ -82,10 +90,9 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Dead: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists an app's dead letters: events that could not be delivered.")
+            abstract: "Lists a webhook's dead letters: events that could not be delivered.")
 
-        @Argument(help: "The app.")
-        var app: AppID
+        @OptionGroup var place: WebhookPlace
 
         @Option(help: "How many, the oldest first: 1...100000.")
         var limit = 100
@@ -97,7 +104,7 @@ struct WebhookCommand: AsyncParsableCommand {
         func run() async throws {
             try await Failure.reported {
                 try await Database.with { pool in
-                    let letters = try await WebhookStore(pool: pool).dead(app, limit: limit)
+                    let letters = try await WebhookStore(pool: pool).dead(place.key, limit: limit)
                     output.show(Listing(name: "letters", records: letters.map { DeadLetterOutput(letter: $0) }))
                 }
             }
@@ -106,10 +113,9 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Replay: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Queues an app's dead letters again, for another day of attempts.")
+            abstract: "Queues a webhook's dead letters again, for another day of attempts.")
 
-        @Argument(help: "The app.")
-        var app: AppID
+        @OptionGroup var place: WebhookPlace
 
         @Option(help: "Only the event with this id.")
         var id: String?
@@ -123,9 +129,10 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await Failure.reported {
+                let key = place.key
                 try await Database.with { pool in
-                    guard let count = try await WebhookStore(pool: pool).replay(app, id: id, limit: limit) else {
-                        throw WebhookRecord.missing(app)
+                    guard let count = try await WebhookStore(pool: pool).replay(key, id: id, limit: limit) else {
+                        throw WebhookRecord.missing(key)
                     }
                     output.show(
                         Outcome(deed: "replayed", subject: String(count), line: "queued \(count) events again"))
@@ -140,19 +147,21 @@ struct WebhookCommand: AsyncParsableCommand {
 }
 
 extension WebhookRecord: AppSetting {
+    typealias Place = WebhookPlace
+
     static var name: String { "webhook" }
     static var plural: String { "webhooks" }
-    static var shows: String { "Shows an app's webhook, its backlog and why it fails." }
-    static var removes: String { "Removes an app's webhook, with the events that wait. Dead letters stay." }
+    static var shows: String { "Shows a webhook of an app, its backlog and why it fails." }
+    static var removes: String { "Removes a webhook of an app, with the events that wait. Dead letters stay." }
 
     static func all(in pool: PostgresPool) async throws -> [Self] { try await WebhookStore(pool: pool).list() }
 
-    static func find(_ app: AppID, in pool: PostgresPool) async throws -> Self? {
-        try await WebhookStore(pool: pool).list(app: app).first
+    static func find(_ key: WebhookKey, in pool: PostgresPool) async throws -> Self? {
+        try await WebhookStore(pool: pool).list(app: key.app).first { $0.webhook.key == key }
     }
 
-    static func remove(_ app: AppID, in pool: PostgresPool) async throws -> Bool {
-        try await WebhookStore(pool: pool).remove(app)
+    static func remove(_ key: WebhookKey, in pool: PostgresPool) async throws -> Bool {
+        try await WebhookStore(pool: pool).remove(key)
     }
 
     func output(withSecret: Bool) -> WebhookOutput { WebhookOutput(self, showsSecret: withSecret) }

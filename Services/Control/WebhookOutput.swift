@@ -20,10 +20,10 @@ struct WebhookOutput: PrintableRecord {
     var members: [JSONMember] {
         let webhook = record.webhook
         var members = [
-            JSONMember("app", webhook.app.rawValue), JSONMember("url", webhook.url.text),
+            JSONMember("app", webhook.key.app.rawValue), JSONMember("name", webhook.key.name.rawValue),
+            JSONMember("url", webhook.url.text),
             JSONMember("kinds", .array(kinds.map { .string($0) })), JSONMember("messageText", webhook.messageText),
             JSONMember("batch", webhook.batch),
-            JSONMember("messageText", webhook.messageText),
             JSONMember("allowPrivate", webhook.allowed.contains(.privateOnes)),
             JSONMember("allowLoopback", webhook.allowed.contains(.loopback)),
             // Until when the secret before signs too, in Unix milliseconds.
@@ -47,7 +47,7 @@ struct WebhookOutput: PrintableRecord {
     var line: String {
         let webhook = record.webhook
         let fields = [
-            webhook.app.rawValue, webhook.url.text,
+            webhook.key.description, webhook.url.text,
             kinds.joined(separator: ",") + (webhook.messageText ? " with texts" : ""),
             "up to \(webhook.batch) events",
             webhook.allowed.line, "\(record.events) waiting",

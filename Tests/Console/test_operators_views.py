@@ -23,11 +23,13 @@ async def test_a_failing_webhook_stands_out(stack: Stack, browser: Browser):
     app, quiet = (stack.create_app(unique("hooks")).id for _ in range(2))
     failing_webhook(stack, app)
     stack.control("webhook", "set", quiet, "https://example.com/")
+    stack.control("webhook", "set", quiet, "https://archive.example.com/", "--name=archive")
     async with console(stack, browser, app=app) as screen:
         await go(screen, "webhooks")
         row = await row_of(screen, app)
         assert row == [app, "failing", "1 h", "7", "1 h", "2", "the receiver answered 503", f"https://{app}.example.com/hook"]
         assert (await row_of(screen, quiet))[1:6] == ["new", "–", "0", "–", "0"]
+        assert (await row_of(screen, f"{quiet}/archive"))[7] == "https://archive.example.com/"
         colours = (
             f"[...document.querySelectorAll('#view tbody tr')].find((each) => each.innerText.includes({{!r}}))"
             ".querySelectorAll('.badge.bad').length")

@@ -73,6 +73,20 @@ def test_keys(stack: Stack, kind: str):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_webhooks(stack: Stack, kind: str):
+    app = stack.create_app(unique("hooks")).id
+    client = KINDS[kind](create_key(stack, app=app, scopes=("read",))["key"], *stack.endpoints["api"])
+    assert client.call("listAppWebhooks", app) == {"webhooks": [], "next": None}
+    stack.control("webhook", "set", app, "https://archive.example.com/", "--name=archive", "--kinds", "message")
+    stack.control("webhook", "set", app, "https://push.example.com/")
+    found = client.call("listAppWebhooks", app)["webhooks"]
+    assert [(one["name"], one["url"]) for one in found] == [("archive", "https://archive.example.com/"), ("default", "https://push.example.com/")]
+    assert client.call("getWebhook", app) == found[1]
+    assert client.each("listAppWebhooks", app) == found
+    client.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_settings(stack: Stack, kind: str):
     client = KINDS[kind](create_key(stack)["key"], *stack.endpoints["api"])
     app = unique("settings")

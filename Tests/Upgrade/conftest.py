@@ -8,7 +8,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 FAULTS = HERE.parent / "Faults"
-sys.path[:0] = [str(HERE), str(FAULTS), str(FAULTS / "Checker"), str(HERE.parent / "Support")]
+sys.path[:0] = [str(HERE), str(FAULTS), str(FAULTS / "Checker"), str(HERE.parent / "ClusterReport"), str(HERE.parent / "Support")]
 
 import fixtures  # noqa: E402
 import report  # noqa: E402

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 import report
 from answers import LoginRefused
-from breakages import COUNTS, Breakage, Lab, run
+from breakages import Breakage, Lab, run
 from rollouts import KINDS, ROLLOUTS, Releases, Rollout, first, forth_and_back, migrate, replace
 from server_api import ServerAPI, create_key
 from stack_control import BINARIES, Stack, run_program, unique
+from told import contradictions, told
 from waiting import eventually
 
 
@@ -25,9 +26,11 @@ PAIRS = {
 }
 
 
-async def judged(name: str, act, make_stack) -> None:
-    """Runs an act under load, and expects that no user noticed it."""
-    verdict, population = await run(Breakage(name, act), make_stack(**COUNTS))
+async def judged(name: str, act, rollout: Rollout, releases: Releases, make_stack) -> None:
+    """Runs an act under load, and expects that no user noticed it, nor the app's server."""
+    stack: Stack = make_stack(*rollout.options, **releases.counts)
+    async with told(stack, releases):
+        verdict, population = await run(Breakage(name, act), stack)
     report.add("upgrades", report.header(), report.line(name, verdict))
     population.history.save(report.FOLDER / f"upgrade-{name.replace(' ', '-').replace(',', '')}.jsonl")
     assert verdict.clean, f"{dict(verdict.defects)}:\n" + "\n".join(verdict.notes[:40])
@@ -35,18 +38,31 @@ async def judged(name: str, act, make_stack) -> None:
 
 async def test_rolling_restart(make_stack):
     """The short form: each process is replaced by one of the same release."""
-    rollout = Rollout("rolling restart", first("gateway"))
+    rollout, releases = Rollout("rolling restart", first("gateway")), Releases.same()
 
     async def act(lab: Lab) -> None:
-        await replace(lab, rollout.order, Releases.same().new, rollout)
+        await replace(lab, rollout.order, releases.new, rollout)
 
-    await judged(rollout.name, act, make_stack)
+    await judged(rollout.name, act, rollout, releases, make_stack)
 
 
 def test_all_processes_are_in_every_order():
     assert all(sorted(rollout.order) == sorted(first("presence")) for rollout in ROLLOUTS)
     assert len({rollout.order for rollout in ROLLOUTS}) == len(ROLLOUTS)
     assert {rollout.order[0].split("#")[0] for rollout in ROLLOUTS[:len(KINDS)]} == set(KINDS)
+
+
+def test_what_is_missing_among_the_told_is_found():
+    def event(number: int, kind: str, **more: str) -> dict:
+        return {"id": f"{kind}-{number}", "kind": kind, "at": number, "account": "ann", **more}
+
+    visit = [event(1, "online"), event(2, "join", channel="room"), event(3, "leave", channel="room"), event(4, "offline")]
+    again = [one | {"id": f"{one['id']}-again"} for one in visit]
+    assert contradictions([*visit, *visit, *again]) == ([], set())
+    assert contradictions([{"id": "call-1", "kind": "call", "at": 1}, *visit[:2]]) == ([], {("ann", None), ("ann", "room")})
+    for number in range(len(visit)):
+        found, present = contradictions([*visit[:number], *visit[number + 1:], *again])
+        assert len(found) == 1 and not present, number
 
 
 def test_the_next_release_fits_the_sources():
@@ -68,7 +84,7 @@ async def test_upgrade(pair: str, rollout: Rollout, make_stack, monkeypatch):
     async def act(lab: Lab) -> None:
         await forth_and_back(lab, rollout, releases)
 
-    await judged(f"{pair}, {rollout.name}", act, make_stack)
+    await judged(f"{pair}, {rollout.name}", act, rollout, releases, make_stack)
 
 
 @pytest.mark.long

@@ -17,17 +17,17 @@ extension Diagnosis {
 
     mutating func lookAtWebhooks(_ standings: [WebhookStanding]) {
         guard !standings.isEmpty else { return }
-        add(facts: ["webhooks: of \(standings.count) apps"])
+        add(facts: ["webhooks: of \(Set(standings.map(\.key.app)).count) apps"])
         if let runningKinds, !runningKinds.contains("webhooks") {
             wrong(
-                "no webhooks process runs: events of \(Self.names(standings.map(\.app))) wait, and are given up "
-                    + "after a day; start one, or see why it ended (its log)")
+                "no webhooks process runs: events of \(Self.names(standings)) wait, and are given up after a day; "
+                    + "start one, or see why it ended (its log)")
         }
         let late = standings.filter { $0.oldest ?? 0 > Self.patience }
         if let oldest = late.compactMap(\.oldest).max() {
             let reason = late.compactMap(\.lastError).first.map { ", for example because: \($0)" } ?? ""
             advise(
-                "events for the webhooks of \(Self.names(late.map(\.app))) have been waiting for up to "
+                "events for the webhooks of \(Self.names(late)) have been waiting for up to "
                     + "\(oldest) s\(reason): see `heliographctl webhook list`; after a day they are given up")
         }
         lookAtReceivers(standings)
@@ -36,7 +36,7 @@ extension Diagnosis {
             let letters = dead.map(\.dead).reduce(0, +)
             let atLeast = dead.contains { $0.dead >= WebhookStore.countedLetters } ? "at least " : ""
             advise(
-                "\(atLeast)\(letters) events for the webhooks of \(Self.names(dead.map(\.app))) were given up: "
+                "\(atLeast)\(letters) events for the webhooks of \(Self.names(dead)) were given up: "
                     + "`heliographctl webhook dead APP` says why, `heliographctl webhook replay APP` sends them again")
         }
     }
@@ -46,15 +46,17 @@ extension Diagnosis {
         let failing = standings.filter { $0.oldest ?? 0 <= Self.patience && $0.failing ?? 0 > Self.failingPatience }
         for standing in failing.prefix(Self.named) {
             advise(
-                "the receiver of the webhook of \(standing.app) has been failing for \(standing.failing ?? 0) s "
+                "the receiver of the webhook of \(standing.key) has been failing for \(standing.failing ?? 0) s "
                     + "(\(standing.attempts) requests), because: \(standing.lastError ?? "unknown"); see "
-                    + "`heliographctl webhook deliveries \(standing.app) --failed`, and try "
-                    + "`heliographctl webhook test \(standing.app)`")
+                    + "`heliographctl webhook deliveries \(standing.key.arguments) --failed`, and try "
+                    + "`heliographctl webhook test \(standing.key.arguments)`")
         }
         if failing.count > Self.named {
             advise("\(failing.count - Self.named) more receivers of webhooks fail: see `heliographctl webhook list`")
         }
     }
+
+    private static func names(_ standings: [WebhookStanding]) -> String { names(standings.map(\.key.description)) }
 
     private static func names(_ apps: [String]) -> String {
         let rest = apps.count > named ? " and \(apps.count - named) more" : ""

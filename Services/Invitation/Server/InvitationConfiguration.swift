@@ -30,7 +30,7 @@ package struct InvitationConfiguration: Sendable {
         )
         webhookBacklog = reader.int(
             "WEBHOOKS_BACKLOG", default: webhookBacklog, in: WebhookOutbox.backlogs,
-            "events of an app that wait for its webhook; beyond twice as many, none is queued")
+            "events that wait for a webhook; beyond twice as many, none is queued")
     }
 
     var durations: CallDurations {

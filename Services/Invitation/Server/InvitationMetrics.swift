@@ -52,10 +52,10 @@ struct InvitationMetrics: Sendable {
         "How long the oldest event for a webhook has been waiting, also when no webhooks process runs.")
     let webhookFailing = Gauge(
         "heliograph_invitation_webhook_failing_apps",
-        "Apps whose receiver did not take the last request; the same in every process.")
+        "Apps with a receiver that did not take the last request; the same in every process.")
     let webhookDead = Gauge(
         "heliograph_invitation_webhook_dead_letters",
-        "Dead letters that are kept, of each app up to 1,000; the same in every process.")
+        "Dead letters that are kept, of each webhook up to 1,000; the same in every process.")
 
     private let ended = CounterSet<CallEnd>(
         "heliograph_invitation_calls_ended_total", "Calls that ended, by how.", label: "outcome")

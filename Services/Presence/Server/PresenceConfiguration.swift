@@ -16,6 +16,6 @@ package struct PresenceConfiguration: Sendable {
         mirrors = environment.bool("MIRRORS", default: true, "whether sessions are copied into PostgreSQL")
         webhookBacklog = environment.int(
             "WEBHOOKS_BACKLOG", default: webhookBacklog, in: WebhookOutbox.backlogs,
-            "events of an app that wait for its webhook; beyond twice as many, none is queued")
+            "events that wait for a webhook; beyond twice as many, none is queued")
     }
 }

@@ -1,4 +1,4 @@
-/// An app's turn: its requests until its time is over or one of them fails. Then others have theirs.
+/// A webhook's turn: its requests until its time is over or one of them fails. Then others have theirs.
 package struct WebhookTurn: Sendable {
     /// After this time no further request is begun.
     package static let longest = Duration.seconds(2)

@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import Logging
 internal import Pacing
 internal import PostgresStore
@@ -9,7 +10,7 @@ internal import Synchronization
 internal import WebhookClient
 internal import WebhooksLogic
 
-/// Sends the events that wait: to each app one request after the other, so that they arrive in order.
+/// Sends the events that wait: for each webhook one request after the other, so that they arrive in order.
 ///
 /// On graceful shutdown no queue is taken any more, and requests under way are finished.
 final class WebhookCourier: Service {
@@ -88,7 +89,7 @@ final class WebhookCourier: Service {
         }
     }
 
-    /// Sends what waits for an app. When its turn ends while more waits, the app that was served longest ago has the
+    /// Sends what waits for a webhook. When its turn ends while more waits, the one that was served longest ago has the
     /// next one: that may be the same.
     private func deliver(_ claim: WebhookQueue.Claim, _ horizon: WebhookQueue.Horizon) async {
         var next: (WebhookQueue.Claim, WebhookQueue.Horizon)? = (claim, horizon)
@@ -99,7 +100,7 @@ final class WebhookCourier: Service {
             } catch {
                 // The lease ends by itself. What was delivered without being noted is delivered again.
                 return logger.warning(
-                    "could not note a delivery", metadata: ["app": "\(claim.webhook.app)", "error": "\(error)"])
+                    "could not note a delivery", metadata: ["webhook": "\(claim.webhook.key)", "error": "\(error)"])
             }
             do {
                 next = try await self.claim(1).first
@@ -109,13 +110,13 @@ final class WebhookCourier: Service {
         }
     }
 
-    /// One turn of an app: until nothing waits, a request fails, its time is over, or the process stops.
+    /// One turn of a webhook: until nothing waits, a request fails, its time is over, or the process stops.
     /// - Returns: whether more may wait.
     private func serve(_ claim: WebhookQueue.Claim, _ horizon: WebhookQueue.Horizon) async throws -> Bool {
         var (webhook, turn) = (claim.webhook, WebhookTurn(failures: claim.attempts, now: .now))
         var mayWait = true
         while !Task.isShuttingDownGracefully, !turn.isOver(at: .now) {
-            let events = try await queue.next(webhook.app, limit: webhook.batch, horizon)
+            let events = try await queue.next(webhook.key, limit: webhook.batch, horizon)
             mayWait = !events.isEmpty
             guard mayWait else { break }
             let sent = await send(events, webhook)
@@ -127,12 +128,12 @@ final class WebhookCourier: Service {
             }
             turn.succeeded()
             WebhooksMetrics.shared.delivered.increment(by: events.count)
-            guard let current = try await queue.delivered(events, of: webhook.app, sent.exchange, lease: lease)
+            guard let current = try await queue.delivered(events, of: webhook.key, sent.exchange, lease: lease)
             else { return false }
             // A new URL and secret are used from the next request on.
             webhook = current
         }
-        try await queue.release(webhook.app)
+        try await queue.release(webhook.key)
         return mayWait && !Task.isShuttingDownGracefully
     }
 
@@ -140,7 +141,7 @@ final class WebhookCourier: Service {
     private func send(
         _ events: [WebhookQueue.Event], _ webhook: Webhook
     ) async -> (failure: WebhookFailure?, exchange: WebhookQueue.Exchange) {
-        let body = WebhookRequest.body(app: webhook.app.rawValue, events: events.map(\.body))
+        let body = WebhookRequest.body(app: webhook.key.app.rawValue, events: events.map(\.body))
         let message = WebhookTransport.Message(
             body, signature: WebhookSignature.header(of: body, secrets: webhook.secrets, time: WallClock.seconds))
         let start = ContinuousClock.now
@@ -166,21 +167,21 @@ final class WebhookCourier: Service {
             attempt: Int(clamping: failures) - 1, fromHalfBy: .random(in: 0...1))
         WebhooksMetrics.shared.failures.increment(failure.cause)
         try await queue.failed(webhook, failure.text, exchange, pause: pause, lease: lease)
-        let dead = try await expire(webhook.app, failure)
+        let dead = try await expire(webhook.key, failure)
         // The first failure, and each that costs events, are for operators.
         logger.log(
             level: failures == 1 || dead > 0 ? .warning : .debug, "a webhook failed",
             metadata: [
-                "app": "\(webhook.app)", "cause": "\(failure.cause.rawValue)", "error": "\(failure.text)",
+                "webhook": "\(webhook.key)", "cause": "\(failure.cause.rawValue)", "error": "\(failure.text)",
                 "failures": "\(failures)", "pause": "\(pause)", "dead": "\(dead)",
             ])
     }
 
     /// Makes dead letters of what has waited too long, in portions.
-    private func expire(_ app: AppID, _ failure: WebhookFailure) async throws -> Int {
+    private func expire(_ key: WebhookKey, _ failure: WebhookFailure) async throws -> Int {
         var (dead, portion) = (0, WebhookQueue.portion)
         while portion == WebhookQueue.portion, !Task.isShuttingDownGracefully {
-            portion = try await queue.expire(app, failure.text, olderThan: configuration.patience, lease: lease)
+            portion = try await queue.expire(key, failure.text, olderThan: configuration.patience, lease: lease)
             WebhooksMetrics.shared.dead.increment(by: portion)
             dead += portion
         }

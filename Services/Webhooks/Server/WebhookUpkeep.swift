@@ -1,13 +1,13 @@
+internal import BusProtocol
 internal import Logging
 internal import PostgresStore
 internal import ServiceKit
 internal import ServiceLifecycle
 internal import ServiceMetrics
-internal import SignalingProtocol
 
 /// Keeps the queue and the dead letters within their bounds, and shows how much waits.
 struct WebhookUpkeep: Service {
-    /// The portions of an app's events that a pass removes at most: then the other apps have theirs.
+    /// The portions of a webhook's events that a pass removes at most: then the others have theirs.
     private static let portions = 10
     /// The pause between two portions, in which PostgreSQL does other work.
     private static let pause = Duration.milliseconds(20)
@@ -23,7 +23,7 @@ struct WebhookUpkeep: Service {
         ).run { try await round() }
     }
 
-    /// Passes over all apps, until nothing is far above its bound.
+    /// Passes over all webhooks, until nothing is far above its bound.
     private func round() async throws {
         while !Task.isCancelled {
             let shed = try await shedPass()
@@ -33,14 +33,14 @@ struct WebhookUpkeep: Service {
         }
     }
 
-    /// Looks at each app's queue, and makes dead letters of the events beyond its bound. A queue that cannot be read is
+    /// Looks at each queue, and makes dead letters of the events beyond its bound. A queue that cannot be read is
     /// left out.
     /// - Returns: by how many events the fullest queue was beyond its bound.
     private func shedPass() async throws -> Int {
         var (most, events, oldest) = (0, 0, 0.0)
-        for app in try await queue.apps() {
-            await unlessItFails(app) {
-                let (backlog, shed) = try await keepBound(of: app)
+        for key in try await queue.webhooks() {
+            await unlessItFails(key) {
+                let (backlog, shed) = try await keepBound(of: key)
                 most = max(most, shed)
                 events += backlog.events
                 oldest = max(oldest, backlog.oldest)
@@ -52,13 +52,13 @@ struct WebhookUpkeep: Service {
     }
 
     /// - Returns: what waits, and how many events became dead letters.
-    private func keepBound(of app: AppID) async throws -> (WebhookQueue.Backlog, shed: Int) {
+    private func keepBound(of key: WebhookKey) async throws -> (WebhookQueue.Backlog, shed: Int) {
         let bound = configuration.backlog
-        var backlog = try await queue.backlog(app, upTo: bound + 1)
+        var backlog = try await queue.backlog(key, upTo: bound + 1)
         guard backlog.events > bound else { return (backlog, 0) }
-        guard let last = try await queue.excess(app, keeping: bound) else { return (backlog, 0) }
+        guard let last = try await queue.excess(key, keeping: bound) else { return (backlog, 0) }
         let shed = try await inPortions {
-            let portion = try await queue.shed(app, upTo: last)
+            let portion = try await queue.shed(key, upTo: last)
             WebhooksMetrics.shared.dead.increment(by: portion)
             return portion
         }
@@ -66,7 +66,7 @@ struct WebhookUpkeep: Service {
             backlog.events = bound
             logger.warning(
                 "more events wait for a webhook than may; the oldest are dead letters",
-                metadata: ["app": "\(app)", "bound": "\(bound)", "events": "\(shed)"])
+                metadata: ["webhook": "\(key)", "bound": "\(bound)", "events": "\(shed)"])
         }
         return (backlog, shed)
     }
@@ -76,10 +76,10 @@ struct WebhookUpkeep: Service {
     private func buryPass() async throws -> Int {
         let old = try await inPortions { bury(try await queue.buryDead(olderThan: configuration.deadKept)) }
         var most = old
-        for app in try await queue.appsWithDead() {
-            await unlessItFails(app) {
-                guard let last = try await queue.excessDead(app, keeping: configuration.backlog) else { return }
-                most = max(most, try await inPortions { bury(try await queue.buryDead(app, upTo: last)) })
+        for key in try await queue.webhooksWithDead() {
+            await unlessItFails(key) {
+                guard let last = try await queue.excessDead(key, keeping: configuration.backlog) else { return }
+                most = max(most, try await inPortions { bury(try await queue.buryDead(key, upTo: last)) })
             }
         }
         return most
@@ -90,10 +90,10 @@ struct WebhookUpkeep: Service {
     private func forgetPass() async throws -> Int {
         try await queue.forgetFormerSecrets()
         var most = try await inPortions { try await queue.forgetRequests(olderThan: WebhookQueue.requestsKeptFor) }
-        for app in try await queue.apps() {
-            await unlessItFails(app) {
-                guard let last = try await queue.excessRequests(app, keeping: WebhookQueue.requestsKept) else { return }
-                most = max(most, try await inPortions { try await queue.forgetRequests(app, upTo: last) })
+        for key in try await queue.webhooks() {
+            await unlessItFails(key) {
+                guard let last = try await queue.excessRequests(key, keeping: WebhookQueue.requestsKept) else { return }
+                most = max(most, try await inPortions { try await queue.forgetRequests(key, upTo: last) })
             }
         }
         return most
@@ -116,11 +116,11 @@ struct WebhookUpkeep: Service {
         return removed
     }
 
-    private func unlessItFails(_ app: AppID, _ work: () async throws -> Void) async {
+    private func unlessItFails(_ key: WebhookKey, _ work: () async throws -> Void) async {
         do {
             try await work()
         } catch {
-            logger.warning("could not check an app's webhook", metadata: ["app": "\(app)", "error": "\(error)"])
+            logger.warning("could not check a webhook", metadata: ["webhook": "\(key)", "error": "\(error)"])
         }
     }
 }

@@ -16,7 +16,7 @@ package struct WebhooksConfiguration: Sendable {
     package var holding = Duration.seconds(60)
     /// The number of receivers that are sent to at once; default 64.
     package var targets = 64
-    /// The number of events, and of dead letters, kept for an app; default 1,000,000.
+    /// The number of events, and of dead letters, kept for a webhook; default 1,000,000.
     package var backlog = WebhookOutbox.standardBacklog
     /// How long dead letters are kept; default 7 days.
     package var deadKept = Duration.seconds(7 * 86_400)
@@ -51,7 +51,7 @@ package struct WebhooksConfiguration: Sendable {
         targets = reader.int("WEBHOOKS_TARGETS", default: targets, in: 1...1000, "receivers that are sent to at once")
         backlog = reader.int(
             "WEBHOOKS_BACKLOG", default: backlog, in: WebhookOutbox.backlogs,
-            "events of an app that wait; the oldest above it are dead letters, of which as many are kept")
+            "events of a webhook that wait; the oldest above it are dead letters, of which as many are kept")
         let days = reader.int("WEBHOOKS_DEAD_DAYS", default: 7, in: 0...365, "days for which dead letters are kept")
         deadKept = .seconds(Int64(days) * 86_400)
         upkeep = reader.duration(

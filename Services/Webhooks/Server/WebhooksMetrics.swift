@@ -17,7 +17,7 @@ struct WebhooksMetrics: Sendable {
         "heliograph_webhook_request_seconds", "Time from the look-up of a receiver's name to the end of its answer.")
     let backlog = Gauge(
         "heliograph_webhook_backlog",
-        "Events that wait in PostgreSQL, of all apps, each up to its bound; the same in every process.")
+        "Events that wait in PostgreSQL, of all webhooks, each up to its bound; the same in every process.")
     let oldest = Gauge(
         "heliograph_webhook_oldest_seconds", "How long the oldest of them has been waiting.")
     let sending = Gauge("heliograph_webhook_targets", "Receivers that this process is sending to.")

@@ -23,8 +23,10 @@ package struct ListRecords: ServiceCommand {
         case audit
         /// One record: what the app has, and its logins of the last ``limit`` days.
         case usage
-        /// The webhooks of all apps, or the one of an app, and how their deliveries are going.
+        /// The webhooks of all apps or of one, by name, and how their deliveries are going.
         case webhooks
+        /// One record: the webhook of an app that has the standard name.
+        case webhook
         /// The SIP trunks of all apps, or the one of an app, without their users and passwords.
         case trunks
         /// The keys of the server API, by id, revoked and expired ones too; of one app or of all.

@@ -57,12 +57,13 @@ package struct AppStore: Sendable {
             ).first)
     }
 
-    /// What gateways need of an app, with its hook, and how its webhook tells of messages; nil when it does not exist.
+    /// What gateways need of an app, with its hook, and how its webhooks tell of messages: with the texts when one of
+    /// them does. Nil when it does not exist.
     package func settings(of id: AppID) async throws(PostgresError) -> AppSettings? {
         let row = try await pool.query(
             """
             SELECT \(Self.columns), \(BeforeHookStore.columns),
-                (SELECT CASE WHEN w.message_text THEN 1 ELSE 0 END FROM webhooks w
+                (SELECT max(CASE WHEN w.message_text THEN 1 ELSE 0 END) FROM webhooks w
                 WHERE w.app = apps.id AND '\(WebhookKind.message.rawValue)' = ANY (w.kinds)) AS message_text
             FROM apps LEFT JOIN before_hooks h ON h.app = apps.id WHERE id = $1
             """, [.text(id.rawValue)], within: pool.configuration.actTimeout
@@ -171,8 +172,8 @@ package struct AppStore: Sendable {
         "attribute_history", "gateway_days", "app_days",
     ]
 
-    /// Deletes an app together with its users, channels, calls, and what waits for its webhook. The rows are deleted in
-    /// portions, because all of them at once can exceed the time limit of a statement and hold up others; the app
+    /// Deletes an app together with its users, channels, calls, and what waits for its webhooks. The rows are deleted
+    /// in portions, because all of them at once can exceed the time limit of a statement and hold up others; the app
     /// itself comes last. When that fails, or takes too long, the app is still there, with a part of its rows, and can
     /// be removed again.
     /// - Parameters:
@@ -183,7 +184,7 @@ package struct AppStore: Sendable {
         _ id: AppID, by cause: AuditCause? = nil, until end: ContinuousClock.Instant? = nil
     ) async throws(PostgresError) -> Bool {
         guard try await find(id) != nil else { return false }
-        _ = try await WebhookStore(pool: pool).remove(id, by: cause, until: end)
+        try await WebhookStore(pool: pool).removeAll(of: id, by: cause, until: end)
         for table in ["webhook_dead", "user_bans"] + Self.tables {
             while try await emptyPortion(of: table, id, cause) > 0 { try PostgresError.check(end) }
         }

@@ -66,7 +66,7 @@ package struct RecordListStore: Sendable {
             case .bans: bans(request, &parameters)
             case .audit: audit(request, &parameters)
             case .usage: usage(request, &parameters)
-            case .webhooks: webhooks(request, &parameters)
+            case .webhooks, .webhook: webhooks(request, &parameters)
             case .trunks: trunks(request, &parameters)
             case .keys: keys(request, &parameters)
             }

@@ -6,35 +6,42 @@ internal import SignalingProtocol
 /// Queues events for webhooks, in the table `webhook_events`; the program `webhooks` delivers them.
 ///
 /// That program also keeps the table small, by making dead letters of what is too much. When it does not run, nobody
-/// does; so an app has room for twice what it may keep waiting, and what comes beyond is not queued.
+/// does; so a webhook has room for twice what it may keep waiting, and what comes beyond is not queued.
 package actor WebhookOutbox {
-    /// How many events of an app wait at most, unless the operator says otherwise.
+    /// How many events of a webhook wait at most, unless the operator says otherwise.
     package static let standardBacklog = 1_000_000
     /// What the operator may say.
     package static let backlogs = 1...100_000_000
 
-    /// How long it is remembered which apps want which events, and that there is no room.
+    /// How long it is remembered which webhooks want which events, and that there is no room.
     private static let freshness = Duration.seconds(1)
     /// How long it is remembered how much room there is: other processes queue events, too.
     private static let countFreshness = Duration.seconds(10)
-    /// The pause between two log lines about an app.
+    /// The pause between two log lines about a webhook.
     private static let silence = Duration.seconds(60)
 
-    /// What an app's webhook tells.
+    /// What a webhook tells.
     private struct Wish {
+        var key: WebhookKey
         var kinds: Set<WebhookKind>
         /// Whether with the texts of messages.
         var messageText: Bool
 
         /// The event as the webhook tells it; nil when it does not. A gateway learns a few seconds late that texts are
         /// no longer wanted.
-        func told(_ event: WebhookEvent) -> WebhookEvent? {
+        func told(_ event: WebhookEvent) -> Told? {
             guard kinds.contains(event.kind) else { return nil }
-            return messageText ? event : event.withoutText
+            return Told(key: key, event: messageText ? event : event.withoutText)
         }
     }
 
-    /// How many events of an app may still be queued.
+    /// An event that one webhook tells.
+    private struct Told {
+        var key: WebhookKey
+        var event: WebhookEvent
+    }
+
+    /// How many events may still be queued for a webhook.
     private struct Room {
         var events: Int
         /// Whether there was none when what waits was counted.
@@ -46,17 +53,17 @@ package actor WebhookOutbox {
 
     private static let refused = Counter(
         "heliograph_webhook_events_refused_total",
-        "Events that were not queued for a webhook, because too many of the app wait.")
+        "Events that were not queued for a webhook, because too many wait for it.")
 
     private let pool: PostgresPool
     private let bound: Int
     private let logger: Logger
-    private var wanted: [AppID: Wish] = [:]
+    private var wanted: [AppID: [Wish]] = [:]
     private var readAt: ContinuousClock.Instant?
-    private var rooms: [AppID: Room] = [:]
+    private var rooms: [WebhookKey: Room] = [:]
 
     /// Works on the database of `pool`.
-    /// - Parameter backlog: how many events of an app the program `webhooks` keeps waiting.
+    /// - Parameter backlog: how many events of a webhook the program `webhooks` keeps waiting.
     package init(pool: PostgresPool, backlog: Int, logger: Logger) {
         self.pool = pool
         bound = 2 * backlog
@@ -65,90 +72,95 @@ package actor WebhookOutbox {
         Self.refused.increment(by: 0)
     }
 
-    /// Queues those events that their apps want and for which there is room. An event that is added again is queued
-    /// once, unless it has been delivered meanwhile.
+    /// Queues those events that their apps want and for which there is room: for each webhook that tells it, an event
+    /// is queued by itself. An event that is added again is queued once, unless it has been delivered meanwhile.
     /// - Throws: ``PostgresError``.
     package func add(_ events: [WebhookEvent], now: ContinuousClock.Instant = .now) async throws(PostgresError) {
         if events.isEmpty { return }
         try await readWanted(now)
-        let queued = try await admitted(events.compactMap { wanted[$0.app]?.told($0) }, now)
+        let queued = try await admitted(
+            events.flatMap { event in wanted[event.app, default: []].compactMap { $0.told(event) } }, now)
         if queued.isEmpty { return }
         try await pool.query(
             """
-            INSERT INTO webhook_events (app, at, id, kind, body)
-            SELECT i.app, i.at, i.id, i.kind, i.body
-            FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[]) AS i(app, at, id, kind, body)
-            JOIN webhooks w ON w.app = i.app COLLATE "C" AND i.kind = ANY (w.kinds)
+            INSERT INTO webhook_events (app, webhook, at, id, kind, body)
+            SELECT i.app, i.webhook, i.at, i.id, i.kind, i.body
+            FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[])
+                AS i(app, webhook, at, id, kind, body)
+            JOIN webhooks w ON w.app = i.app COLLATE "C" AND w.name = i.webhook COLLATE "C" AND i.kind = ANY (w.kinds)
             ON CONFLICT DO NOTHING
             """,
             [
-                .texts(queued.map(\.app.rawValue)), .ints(queued.map(\.microseconds)), .texts(queued.map(\.id)),
-                .texts(queued.map(\.kind.rawValue)), .texts(queued.map(\.json)),
+                .texts(queued.map(\.key.app.rawValue)), .texts(queued.map(\.key.name.rawValue)),
+                .ints(queued.map(\.event.microseconds)), .texts(queued.map(\.event.id)),
+                .texts(queued.map(\.event.kind.rawValue)), .texts(queued.map(\.event.json)),
             ])
     }
 
     private func readWanted(_ now: ContinuousClock.Instant) async throws(PostgresError) {
         if let readAt, now - readAt < Self.freshness { return }
-        var read: [AppID: Wish] = [:]
+        var read: [Wish] = []
         let rows = try await pool.query(
-            "SELECT app, array_to_string(kinds, ' ') AS kinds, message_text FROM webhooks")
+            "SELECT app, name, array_to_string(kinds, ' ') AS kinds, message_text FROM webhooks")
         for row in rows {
-            guard let app = try? AppID(try row.string("app")) else { continue }
             let kinds = try row.string("kinds").split(separator: " ").compactMap { WebhookKind(rawValue: String($0)) }
-            read[app] = Wish(kinds: Set(kinds), messageText: try row.bool("message_text"))
+            read.append(
+                Wish(key: try WebhookKey(row), kinds: Set(kinds), messageText: try row.bool("message_text")))
         }
-        wanted = read
-        rooms = rooms.filter { read[$0.key] != nil }
+        wanted = Dictionary(grouping: read, by: \.key.app)
+        let keys = Set(read.map(\.key))
+        rooms = rooms.filter { keys.contains($0.key) }
         readAt = now
     }
 
     /// The events for which there is room.
     private func admitted(
-        _ events: [WebhookEvent], _ now: ContinuousClock.Instant
-    ) async throws(PostgresError) -> [WebhookEvent] {
-        let wanted = events.reduce(into: [AppID: Int]()) { wanted, event in wanted[event.app, default: 0] += 1 }
-        for (app, events) in wanted { try await findRoom(for: events, of: app, now) }
-        var refused: [AppID: Int] = [:]
+        _ events: [Told], _ now: ContinuousClock.Instant
+    ) async throws(PostgresError) -> [Told] {
+        let wanted = events.reduce(into: [WebhookKey: Int]()) { wanted, event in wanted[event.key, default: 0] += 1 }
+        for (key, events) in wanted { try await findRoom(for: events, of: key, now) }
+        var refused: [WebhookKey: Int] = [:]
         let admitted = events.filter { event in
-            // An app without a count has lost its webhook meanwhile: the statement that queues finds none either.
-            guard let room = rooms[event.app]?.events else { return true }
+            // A webhook without a count was removed meanwhile: the statement that queues finds none either.
+            guard let room = rooms[event.key]?.events else { return true }
             guard room > 0 else {
-                refused[event.app, default: 0] += 1
+                refused[event.key, default: 0] += 1
                 return false
             }
-            rooms[event.app]?.events = room - 1
+            rooms[event.key]?.events = room - 1
             return true
         }
-        for (app, events) in refused { tell(app, refused: events, now) }
+        for (key, events) in refused { tell(key, refused: events, now) }
         return admitted
     }
 
-    /// Counts the events that wait for an app's webhook, up to the bound. A count that is fresh enough is used again,
+    /// Counts the events that wait for a webhook, up to the bound. A count that is fresh enough is used again,
     /// both when it shows enough room and when it shows none. An older one is not, because the webhooks program may
     /// have delivered events meanwhile.
     private func findRoom(
-        for events: Int, of app: AppID, _ now: ContinuousClock.Instant
+        for events: Int, of key: WebhookKey, _ now: ContinuousClock.Instant
     ) async throws(PostgresError) {
-        let former = rooms[app]
+        let former = rooms[key]
         if let former {
             let age = now - former.countedAt
             if former.events >= events, age < Self.countFreshness { return }
             if former.wasNone, age < Self.freshness { return }
         }
         let rows = try await pool.query(
-            "SELECT count(*) AS events FROM (SELECT FROM webhook_events WHERE app = $1 LIMIT $2) waiting",
-            [.text(app.rawValue), .int(Int64(bound))])
+            """
+            SELECT count(*) AS events FROM (SELECT FROM webhook_events WHERE app = $1 AND webhook = $2 LIMIT $3) waiting
+            """, key.parameters + [.int(Int64(bound))])
         let waiting = Int(try rows.first?.int64("events") ?? 0)
-        rooms[app] = Room(
+        rooms[key] = Room(
             events: bound - waiting, wasNone: waiting == bound, countedAt: now, toldAt: former?.toldAt)
     }
 
-    private func tell(_ app: AppID, refused events: Int, _ now: ContinuousClock.Instant) {
+    private func tell(_ key: WebhookKey, refused events: Int, _ now: ContinuousClock.Instant) {
         Self.refused.increment(by: events)
-        if let toldAt = rooms[app]?.toldAt, now - toldAt < Self.silence { return }
-        rooms[app]?.toldAt = now
+        if let toldAt = rooms[key]?.toldAt, now - toldAt < Self.silence { return }
+        rooms[key]?.toldAt = now
         logger.warning(
             "events are not queued for a webhook: too many wait; does the program webhooks run?",
-            metadata: ["app": "\(app)", "bound": "\(bound)", "events": "\(events)"])
+            metadata: ["webhook": "\(key)", "bound": "\(bound)", "events": "\(events)"])
     }
 }

@@ -1,5 +1,5 @@
+package import BusProtocol
 internal import Pacing
-package import SignalingProtocol
 
 /// How the queue and the dead letters are kept within their bounds: by statements that each change few rows, so that
 /// none of them exceeds its time limit, however much has gathered.
@@ -7,10 +7,10 @@ extension WebhookQueue {
     /// The number of rows that one statement moves or deletes at most.
     package static let portion = 5000
 
-    /// How many requests of an app are remembered, and for how long.
+    /// How many requests of a webhook are remembered, and for how long.
     package static let (requestsKept, requestsKeptFor) = (1000, Duration.seconds(3 * 86_400))
 
-    /// What waits for one app's webhook.
+    /// What waits for one webhook.
     package struct Backlog: Equatable, Sendable {
         /// The number of events, up to the one that was asked for.
         package var events: Int
@@ -18,7 +18,7 @@ extension WebhookQueue {
         package var oldest: Double
     }
 
-    /// The place of an event in its app's order.
+    /// The place of an event in its webhook's order.
     package struct Place: Equatable, Sendable {
         /// When it happened, in microseconds of Redis' clock.
         package var at: Int64
@@ -26,82 +26,90 @@ extension WebhookQueue {
         package var id: String
     }
 
-    /// The apps that have a webhook.
-    package func apps() async throws(PostgresError) -> [AppID] {
-        try await names("SELECT app FROM webhooks ORDER BY app")
+    /// All webhooks.
+    package func webhooks() async throws(PostgresError) -> [WebhookKey] {
+        try await keys("SELECT app, name FROM webhooks ORDER BY app, name")
     }
 
-    /// The apps that have dead letters.
-    package func appsWithDead() async throws(PostgresError) -> [AppID] {
-        try await names(
+    /// The webhooks that have dead letters, and those that were removed and have left some. Jumps from one to the next,
+    /// because each may have very many.
+    package func webhooksWithDead() async throws(PostgresError) -> [WebhookKey] {
+        try await keys(
             """
-            SELECT a.id AS app FROM apps a
-            CROSS JOIN LATERAL (SELECT FROM webhook_dead d WHERE d.app = a.id COLLATE "C" LIMIT 1) x ORDER BY a.id
+            WITH RECURSIVE found AS (
+                (SELECT app, webhook FROM webhook_dead ORDER BY app, webhook LIMIT 1)
+                UNION ALL
+                SELECT n.app, n.webhook FROM found f CROSS JOIN LATERAL (
+                    SELECT d.app, d.webhook FROM webhook_dead d WHERE (d.app, d.webhook) > (f.app, f.webhook)
+                    ORDER BY d.app, d.webhook LIMIT 1) n
+            )
+            SELECT app, webhook AS name FROM found
             """)
     }
 
-    private func names(_ sql: String) async throws(PostgresError) -> [AppID] {
-        var apps: [AppID] = []
-        for row in try await pool.query(sql) {
-            guard let app = try? AppID(try row.string("app")) else { continue }
-            apps.append(app)
-        }
-        return apps
+    private func keys(_ sql: String) async throws(PostgresError) -> [WebhookKey] {
+        var keys: [WebhookKey] = []
+        for row in try await pool.query(sql) { keys.append(try WebhookKey(row)) }
+        return keys
     }
 
-    /// What waits for an app's webhook.
+    /// What waits for a webhook.
     /// - Parameter bound: events are counted up to this number.
-    package func backlog(_ app: AppID, upTo bound: Int) async throws(PostgresError) -> Backlog {
+    package func backlog(_ key: WebhookKey, upTo bound: Int) async throws(PostgresError) -> Backlog {
         let rows = try await pool.query(
             """
-            SELECT (SELECT count(*) FROM (SELECT FROM webhook_events WHERE app = $1 LIMIT $2) x) AS events,
+            SELECT (SELECT count(*) FROM (SELECT FROM webhook_events WHERE app = $1 AND webhook = $2 LIMIT $3) x) AS events,
                 coalesce((
                     SELECT (extract(epoch FROM now() - queued_at) * 1000)::bigint FROM webhook_events
-                    WHERE app = $1 ORDER BY queued_at LIMIT 1), 0) AS oldest
-            """, [.text(app.rawValue), .int(Int64(bound))])
+                    WHERE app = $1 AND webhook = $2 ORDER BY queued_at LIMIT 1), 0) AS oldest
+            """, key.parameters + [.int(Int64(bound))])
         guard let row = rows.first else { return Backlog(events: 0, oldest: 0) }
         return Backlog(events: Int(try row.int64("events")), oldest: Double(try row.int64("oldest")) / 1000)
     }
 
     /// The latest of the events that are too many; nil when none is.
-    /// - Parameter kept: how many of an app's latest may wait.
-    package func excess(_ app: AppID, keeping kept: Int) async throws(PostgresError) -> Place? {
-        try await last(of: "webhook_events", app, keeping: kept)
+    /// - Parameter kept: how many of a webhook's latest may wait.
+    package func excess(_ key: WebhookKey, keeping kept: Int) async throws(PostgresError) -> Place? {
+        try await last(of: "webhook_events", key, keeping: kept)
     }
 
     /// The latest of the dead letters that are too many; nil when none is.
-    /// - Parameter kept: how many of an app's latest are kept.
-    package func excessDead(_ app: AppID, keeping kept: Int) async throws(PostgresError) -> Place? {
-        try await last(of: "webhook_dead", app, keeping: kept)
+    /// - Parameter kept: how many of a webhook's latest are kept.
+    package func excessDead(_ key: WebhookKey, keeping kept: Int) async throws(PostgresError) -> Place? {
+        try await last(of: "webhook_dead", key, keeping: kept)
     }
 
-    private func last(of table: String, _ app: AppID, keeping kept: Int) async throws(PostgresError) -> Place? {
+    private func last(of table: String, _ key: WebhookKey, keeping kept: Int) async throws(PostgresError) -> Place? {
         let rows = try await pool.query(
-            "SELECT at, id FROM \(table) WHERE app = $1 ORDER BY at DESC, id DESC OFFSET $2 LIMIT 1",
-            [.text(app.rawValue), .int(Int64(kept))])
+            """
+            SELECT at, id FROM \(table) WHERE app = $1 AND webhook = $2 ORDER BY at DESC, id DESC OFFSET $3 LIMIT 1
+            """, key.parameters + [.int(Int64(kept))])
         guard let row = rows.first else { return nil }
         return Place(at: try row.int64("at"), id: try row.string("id"))
     }
 
-    /// Makes dead letters of an app's oldest events, at most ``portion``, but not of those that
+    /// Makes dead letters of a webhook's oldest events, at most ``portion``, but not of those that
     /// a process may just be sending.
     /// - Parameter place: the latest that may be one.
     /// - Returns: the number of new dead letters.
-    package func shed(_ app: AppID, upTo place: Place) async throws(PostgresError) -> Int {
+    package func shed(_ key: WebhookKey, upTo place: Place) async throws(PostgresError) -> Int {
         let rows = try await pool.query(
             """
             WITH old AS (
                 DELETE FROM webhook_events WHERE ctid = ANY (ARRAY(
-                    SELECT ctid FROM webhook_events WHERE app = $1 AND (at, id) <= ($2, $3 COLLATE "C") ORDER BY at, id
-                    OFFSET coalesce((SELECT batch FROM webhooks WHERE app = $1 AND lease_until > now()), 0)
-                    LIMIT $4 FOR UPDATE SKIP LOCKED))
-                RETURNING app, at, id, kind, body, queued_at
+                    SELECT ctid FROM webhook_events
+                    WHERE app = $1 AND webhook = $2 AND (at, id) <= ($3, $4 COLLATE "C") ORDER BY at, id
+                    OFFSET coalesce((
+                        SELECT batch FROM webhooks WHERE app = $1 AND name = $2 AND lease_until > now()), 0)
+                    LIMIT $5 FOR UPDATE SKIP LOCKED))
+                RETURNING app, webhook, at, id, kind, body, queued_at
             ), dead AS (
-                INSERT INTO webhook_dead (app, at, id, kind, body, queued_at, error)
-                SELECT app, at, id, kind, body, queued_at, 'more events waited than may' FROM old ON CONFLICT DO NOTHING
+                INSERT INTO webhook_dead (app, webhook, at, id, kind, body, queued_at, error)
+                SELECT app, webhook, at, id, kind, body, queued_at, 'more events waited than may' FROM old
+                ON CONFLICT DO NOTHING
             )
             SELECT count(*) AS dead FROM old
-            """, [.text(app.rawValue), .int(place.at), .text(place.id), .int(Int64(Self.portion))])
+            """, key.parameters + [.int(place.at), .text(place.id), .int(Int64(Self.portion))])
         return Int(try rows.first?.int64("dead") ?? 0)
     }
 
@@ -112,47 +120,47 @@ extension WebhookQueue {
     ///   - age: how long an event waits at most.
     /// - Returns: the number of new dead letters.
     package func expire(
-        _ app: AppID, _ error: String, olderThan age: Duration, lease: Duration
+        _ key: WebhookKey, _ error: String, olderThan age: Duration, lease: Duration
     ) async throws(PostgresError) -> Int {
         let rows = try await pool.query(
             """
             WITH hook AS (
-                UPDATE webhooks SET lease_until = now() + make_interval(secs => $3::bigint / 1000.0)
-                WHERE app = $1 AND lease = $4 RETURNING app
+                UPDATE webhooks SET lease_until = now() + make_interval(secs => $4::bigint / 1000.0)
+                WHERE app = $1 AND name = $2 AND lease = $5 RETURNING app
             ), old AS (
                 DELETE FROM webhook_events WHERE EXISTS (SELECT FROM hook) AND ctid = ANY (ARRAY(
                     SELECT ctid FROM webhook_events
-                    WHERE app = $1 AND queued_at < now() - make_interval(secs => $5::bigint / 1000.0)
-                    ORDER BY queued_at LIMIT $6 FOR UPDATE SKIP LOCKED))
-                RETURNING app, at, id, kind, body, queued_at
+                    WHERE app = $1 AND webhook = $2 AND queued_at < now() - make_interval(secs => $6::bigint / 1000.0)
+                    ORDER BY queued_at LIMIT $7 FOR UPDATE SKIP LOCKED))
+                RETURNING app, webhook, at, id, kind, body, queued_at
             ), dead AS (
-                INSERT INTO webhook_dead (app, at, id, kind, body, queued_at, error)
-                SELECT app, at, id, kind, body, queued_at, $2 FROM old ON CONFLICT DO NOTHING
+                INSERT INTO webhook_dead (app, webhook, at, id, kind, body, queued_at, error)
+                SELECT app, webhook, at, id, kind, body, queued_at, $3 FROM old ON CONFLICT DO NOTHING
             )
             SELECT count(*) AS dead FROM old
             """,
-            [
-                .text(app.rawValue), .text(error), .int(lease.millisecondsRoundedUp), .text(process),
-                .int(age.millisecondsRoundedUp),
+            key.parameters + [
+                .text(error), .int(lease.millisecondsRoundedUp), .text(process), .int(age.millisecondsRoundedUp),
                 .int(Int64(Self.portion)),
             ])
         return Int(try rows.first?.int64("dead") ?? 0)
     }
 
-    /// Deletes an app's oldest dead letters, at most ``portion``.
+    /// Deletes a webhook's oldest dead letters, at most ``portion``.
     /// - Parameter place: the latest that is deleted.
     /// - Returns: the number of deleted ones.
-    package func buryDead(_ app: AppID, upTo place: Place) async throws(PostgresError) -> Int {
+    package func buryDead(_ key: WebhookKey, upTo place: Place) async throws(PostgresError) -> Int {
         try await pool.query(
             """
             DELETE FROM webhook_dead WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM webhook_dead WHERE app = $1 AND (at, id) <= ($2, $3 COLLATE "C") ORDER BY at, id
-                LIMIT $4 FOR UPDATE SKIP LOCKED))
-            """, [.text(app.rawValue), .int(place.at), .text(place.id), .int(Int64(Self.portion))]
+                SELECT ctid FROM webhook_dead
+                WHERE app = $1 AND webhook = $2 AND (at, id) <= ($3, $4 COLLATE "C") ORDER BY at, id
+                LIMIT $5 FOR UPDATE SKIP LOCKED))
+            """, key.parameters + [.int(place.at), .text(place.id), .int(Int64(Self.portion))]
         ).affected
     }
 
-    /// Deletes dead letters of all apps that are too old, at most ``portion``.
+    /// Deletes dead letters of all webhooks that are too old, at most ``portion``.
     /// - Parameter age: how long they are kept.
     /// - Returns: the number of deleted ones.
     package func buryDead(olderThan age: Duration) async throws(PostgresError) -> Int {
@@ -166,28 +174,28 @@ extension WebhookQueue {
     }
 
     /// The latest of the remembered requests that are too many; nil when none is.
-    /// - Parameter kept: how many of an app's latest are kept.
-    package func excessRequests(_ app: AppID, keeping kept: Int) async throws(PostgresError) -> Int64? {
+    /// - Parameter kept: how many of a webhook's latest are kept.
+    package func excessRequests(_ key: WebhookKey, keeping kept: Int) async throws(PostgresError) -> Int64? {
         let rows = try await pool.query(
-            "SELECT id FROM webhook_requests WHERE app = $1 ORDER BY id DESC OFFSET $2 LIMIT 1",
-            [.text(app.rawValue), .int(Int64(kept))])
+            "SELECT id FROM webhook_requests WHERE app = $1 AND webhook = $2 ORDER BY id DESC OFFSET $3 LIMIT 1",
+            key.parameters + [.int(Int64(kept))])
         return try rows.first?.int64("id")
     }
 
-    /// Forgets an app's oldest requests, at most ``portion``.
+    /// Forgets a webhook's oldest requests, at most ``portion``.
     /// - Parameter id: the latest that is forgotten.
     /// - Returns: the number of forgotten ones.
-    package func forgetRequests(_ app: AppID, upTo id: Int64) async throws(PostgresError) -> Int {
+    package func forgetRequests(_ key: WebhookKey, upTo id: Int64) async throws(PostgresError) -> Int {
         try await pool.query(
             """
             DELETE FROM webhook_requests WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM webhook_requests WHERE app = $1 AND id <= $2 ORDER BY id
-                LIMIT $3 FOR UPDATE SKIP LOCKED))
-            """, [.text(app.rawValue), .int(id), .int(Int64(Self.portion))]
+                SELECT ctid FROM webhook_requests WHERE app = $1 AND webhook = $2 AND id <= $3 ORDER BY id
+                LIMIT $4 FOR UPDATE SKIP LOCKED))
+            """, key.parameters + [.int(id), .int(Int64(Self.portion))]
         ).affected
     }
 
-    /// Forgets requests of all apps that are too old, at most ``portion``.
+    /// Forgets requests of all webhooks that are too old, at most ``portion``.
     /// - Parameter age: how long they are kept.
     /// - Returns: the number of forgotten ones.
     package func forgetRequests(olderThan age: Duration) async throws(PostgresError) -> Int {

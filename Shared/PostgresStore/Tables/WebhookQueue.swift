@@ -1,12 +1,12 @@
-internal import BusProtocol
+package import BusProtocol
 internal import Pacing
-package import SignalingProtocol
 
 /// The queue of events that are delivered by webhooks. Every method throws ``PostgresError``.
 ///
-/// A process leases an app's queue while it sends, so that events are sent in order. The times are PostgreSQL's.
+/// Each webhook has a queue, which a process leases while it sends, so that events are sent in order. The times are
+/// PostgreSQL's.
 package struct WebhookQueue: Sendable {
-    /// An app's queue, leased by this process.
+    /// A webhook's queue, leased by this process.
     package struct Claim: Equatable, Sendable {
         /// Where to send.
         package var webhook: Webhook
@@ -71,7 +71,7 @@ package struct WebhookQueue: Sendable {
 
     /// The webhook as a row of the table has it now.
     private static let columns = """
-        app, url, secret, CASE WHEN former_secret_until > now() THEN former_secret END AS former_secret,
+        app, name, url, secret, CASE WHEN former_secret_until > now() THEN former_secret END AS former_secret,
         array_to_string(kinds, ' ') AS kinds, batch, allow_private, allow_loopback, message_text
         """
 
@@ -83,7 +83,8 @@ package struct WebhookQueue: Sendable {
             """
             SELECT EXISTS (
                 SELECT FROM webhooks w
-                WHERE \(Self.isFree) AND EXISTS (SELECT FROM webhook_events e WHERE e.app = w.app)) AS found
+                WHERE \(Self.isFree) AND EXISTS (
+                    SELECT FROM webhook_events e WHERE e.app = w.app AND e.webhook = w.name)) AS found
             """)
         return try rows.first?.bool("found") == true
     }
@@ -96,10 +97,10 @@ package struct WebhookQueue: Sendable {
         let rows = try await pool.query(
             """
             UPDATE webhooks SET lease = $1, lease_until = now() + make_interval(secs => $2::bigint / 1000.0)
-            WHERE app IN (
-                SELECT app FROM webhooks w
+            WHERE (app, name) IN (
+                SELECT app, name FROM webhooks w
                 WHERE \(Self.isFree) AND EXISTS (
-                    SELECT FROM webhook_events e WHERE e.app = w.app AND (
+                    SELECT FROM webhook_events e WHERE e.app = w.app AND e.webhook = w.name AND (
                         e.at <= $3 OR e.queued_at < now() - make_interval(secs => $4::bigint / 1000.0)))
                 ORDER BY next_attempt_at LIMIT $5 FOR UPDATE SKIP LOCKED)
             RETURNING \(Self.columns), attempts
@@ -113,17 +114,17 @@ package struct WebhookQueue: Sendable {
         return claims
     }
 
-    /// The next events of an app, in order.
-    package func next(_ app: AppID, limit: Int, _ horizon: Horizon) async throws(PostgresError) -> [Event] {
+    /// The next events of a webhook, in order.
+    package func next(_ key: WebhookKey, limit: Int, _ horizon: Horizon) async throws(PostgresError) -> [Event] {
         let rows = try await pool.query(
             """
             SELECT at, id, body FROM webhook_events
-            WHERE app = $1 AND (at <= $2 OR queued_at < now() - make_interval(secs => $3::bigint / 1000.0))
-            ORDER BY at, id LIMIT $4
+            WHERE app = $1 AND webhook = $2
+                AND (at <= $3 OR queued_at < now() - make_interval(secs => $4::bigint / 1000.0))
+            ORDER BY at, id LIMIT $5
             """,
-            [
-                .text(app.rawValue), .int(horizon.microseconds), .int(horizon.patience.millisecondsRoundedUp),
-                .int(Int64(limit)),
+            key.parameters + [
+                .int(horizon.microseconds), .int(horizon.patience.millisecondsRoundedUp), .int(Int64(limit)),
             ])
         var events: [Event] = []
         for row in rows {
@@ -132,50 +133,49 @@ package struct WebhookQueue: Sendable {
         return events
     }
 
-    /// The statement that notes a request, within the one that notes its outcome. The app is the first parameter.
+    /// The statement that notes a request, within the one that notes its outcome. The app is the first parameter, the
+    /// webhook's name the second.
     /// - Parameters:
     ///   - place: of the three parameters of an ``Exchange``, the first.
     ///   - error: the SQL of why it has failed.
     private static func noting(from place: Int, error: String) -> String {
         """
-        INSERT INTO webhook_requests (app, at, events, attempt, status, error, duration_ms)
-        SELECT w.app, clock_timestamp() - make_interval(secs => $\(place + 2)::bigint / 1000.0), $\(place)::bigint,
+        INSERT INTO webhook_requests (app, webhook, at, events, attempt, status, error, duration_ms)
+        SELECT w.app, w.name, clock_timestamp() - make_interval(secs => $\(place + 2)::bigint / 1000.0), $\(place)::bigint,
             w.attempts + 1, $\(place + 1)::bigint, \(error), $\(place + 2)::bigint
-        FROM webhooks w WHERE w.app = $1
+        FROM webhooks w WHERE w.app = $1 AND w.name = $2
         """
     }
 
     /// Removes delivered events, notes the request, and renews the lease.
     /// - Returns: the webhook as it is set now; nil when the queue is no longer leased by this process.
     package func delivered(
-        _ events: [Event], of app: AppID, _ exchange: Exchange, lease: Duration
+        _ events: [Event], of key: WebhookKey, _ exchange: Exchange, lease: Duration
     ) async throws(PostgresError) -> Webhook? {
         let rows = try await pool.query(
             """
             WITH sent AS (
-                DELETE FROM webhook_events e USING unnest($2::bigint[], $3::text[]) AS i(at, id)
-                WHERE e.app = $1 AND e.at = i.at AND e.id = i.id COLLATE "C"
-            ), noted AS (\(Self.noting(from: 6, error: "NULL")))
+                DELETE FROM webhook_events e USING unnest($3::bigint[], $4::text[]) AS i(at, id)
+                WHERE e.app = $1 AND e.webhook = $2 AND e.at = i.at AND e.id = i.id COLLATE "C"
+            ), noted AS (\(Self.noting(from: 7, error: "NULL")))
             UPDATE webhooks SET attempts = 0, failing_since = NULL, last_error = NULL, delivered_at = now(),
-                lease_until = now() + make_interval(secs => $4::bigint / 1000.0)
-            WHERE app = $1 AND lease = $5
+                lease_until = now() + make_interval(secs => $5::bigint / 1000.0)
+            WHERE app = $1 AND name = $2 AND lease = $6
             RETURNING \(Self.columns)
             """,
-            [
-                .text(app.rawValue), .ints(events.map(\.at)), .texts(events.map(\.id)),
-                .int(lease.millisecondsRoundedUp),
-                .text(process),
+            key.parameters + [
+                .ints(events.map(\.at)), .texts(events.map(\.id)), .int(lease.millisecondsRoundedUp), .text(process),
             ] + exchange.parameters)
         return try rows.first.map { row throws(PostgresError) in try Webhook(row) }
     }
 
     /// Ends the lease. The queue is then the last of those that are due.
-    package func release(_ app: AppID) async throws(PostgresError) {
+    package func release(_ key: WebhookKey) async throws(PostgresError) {
         try await pool.query(
             """
             UPDATE webhooks SET lease = NULL, lease_until = NULL, next_attempt_at = greatest(next_attempt_at, now())
-            WHERE app = $1 AND lease = $2
-            """, [.text(app.rawValue), .text(process)])
+            WHERE app = $1 AND name = $2 AND lease = $3
+            """, key.parameters + [.text(process)])
     }
 
     /// Notes a failed request and renews the lease. It counts as a failure of the webhook unless the URL or the secret
@@ -188,15 +188,14 @@ package struct WebhookQueue: Sendable {
     ) async throws(PostgresError) {
         try await pool.query(
             """
-            WITH noted AS (\(Self.noting(from: 8, error: "$2")))
-            UPDATE webhooks SET attempts = attempts + 1, failing_since = coalesce(failing_since, now()), last_error = $2,
-                next_attempt_at = now() + make_interval(secs => $3::bigint / 1000.0),
-                lease_until = now() + make_interval(secs => $4::bigint / 1000.0)
-            WHERE app = $1 AND lease = $5 AND url = $6 AND secret = $7
+            WITH noted AS (\(Self.noting(from: 9, error: "$3")))
+            UPDATE webhooks SET attempts = attempts + 1, failing_since = coalesce(failing_since, now()), last_error = $3,
+                next_attempt_at = now() + make_interval(secs => $4::bigint / 1000.0),
+                lease_until = now() + make_interval(secs => $5::bigint / 1000.0)
+            WHERE app = $1 AND name = $2 AND lease = $6 AND url = $7 AND secret = $8
             """,
-            [
-                .text(webhook.app.rawValue), .text(error), .int(pause.millisecondsRoundedUp),
-                .int(lease.millisecondsRoundedUp),
+            webhook.key.parameters + [
+                .text(error), .int(pause.millisecondsRoundedUp), .int(lease.millisecondsRoundedUp),
                 .text(process), .text(webhook.url.text), .text(webhook.secret),
             ] + exchange.parameters)
     }

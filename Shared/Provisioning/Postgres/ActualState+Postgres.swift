@@ -8,7 +8,7 @@ extension ActualState {
         var apps: [AppID: ActualApp] = [:]
         for record in try await AppStore(pool: session).list() { apps[record.id] = ActualApp(record: record) }
         for record in try await WebhookStore(pool: session).list() {
-            apps[record.webhook.app]?.webhook = record.webhook
+            apps[record.webhook.key.app]?.webhooks[record.webhook.key.name] = record.webhook
         }
         for record in try await BeforeHookStore(pool: session).list() { apps[record.app]?.hook = record.hook }
         for trunk in try await TrunkStore(pool: session).list() { apps[trunk.app]?.trunk = trunk }

@@ -22,7 +22,7 @@ extension PlannedAct {
         case .limit(let app, let patch):
             return try await AppStore(pool: session).changeLimits(of: app, patch.apply) != nil
         case .setWebhook(let webhook): return try await WebhookStore(pool: session).set(webhook)
-        case .removeWebhook(let app): return try await WebhookStore(pool: session).remove(app)
+        case .removeWebhook(let key): return try await WebhookStore(pool: session).remove(key)
         case .setHook(let hook, let app): return try await BeforeHookStore(pool: session).set(hook, of: app)
         case .removeHook(let app): return try await BeforeHookStore(pool: session).remove(app)
         case .setTrunk(let trunk):

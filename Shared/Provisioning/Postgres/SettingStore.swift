@@ -97,5 +97,5 @@ extension ApplyTerms {
 
 extension DesiredState {
     /// The apps whose webhooks the file names.
-    fileprivate var webhookApps: [AppID] { apps.filter { $0.webhook != nil }.map(\.id) }
+    fileprivate var webhookApps: [AppID] { apps.filter { !$0.webhooks.isEmpty }.map(\.id) }
 }

@@ -6,8 +6,8 @@ package import SignalingProtocol
 package struct ActualApp: Sendable {
     /// The app itself.
     package var record: AppRecord
-    /// Nil when it has none.
-    package var webhook: Webhook?
+    /// By name.
+    package var webhooks: [WebhookName: Webhook] = [:]
     /// Nil when it has none.
     package var hook: BeforeHook?
     /// Nil when it has none.

@@ -1,3 +1,4 @@
+package import BusProtocol
 package import SignalingProtocol
 internal import SignalingWire
 
@@ -9,6 +10,16 @@ package enum Desired<Patch: Equatable & Sendable>: Equatable, Sendable {
     case removed
 }
 
+/// What a file says of one of an app's webhooks.
+package struct DesiredWebhook: Equatable, Sendable {
+    /// Its name.
+    package var name: WebhookName
+    /// Where it is in what the file says of the app.
+    package var place: String
+    /// How it is to be.
+    package var webhook: Desired<WebhookPatch>
+}
+
 /// What a file says of an app.
 package struct DesiredApp: Equatable, Sendable {
     /// The app's id.
@@ -17,8 +28,8 @@ package struct DesiredApp: Equatable, Sendable {
     package var path: String
     /// The app itself.
     package var app = AppPatch()
-    /// Nil: as it is.
-    package var webhook: Desired<WebhookPatch>?
+    /// By name, in the order of the file; others stay.
+    package var webhooks: [DesiredWebhook] = []
     /// Nil: as it is.
     package var hook: Desired<HookPatch>?
     /// Nil: as it is.
@@ -27,7 +38,7 @@ package struct DesiredApp: Equatable, Sendable {
     package var numbers: [(number: String, user: Desired<Account>)] = []
 
     package static func == (one: DesiredApp, other: DesiredApp) -> Bool {
-        one.id == other.id && one.app == other.app && one.webhook == other.webhook && one.hook == other.hook
+        one.id == other.id && one.app == other.app && one.webhooks == other.webhooks && one.hook == other.hook
             && one.trunk == other.trunk && one.numbers.elementsEqual(other.numbers, by: ==)
     }
 }
@@ -95,8 +106,21 @@ package struct DesiredState: Equatable, Sendable {
     }
 }
 
+extension DesiredWebhook {
+    /// Reads and checks a webhook.
+    fileprivate init(
+        _ name: WebhookName, _ path: String, _ file: FilePlace, secrets: SecretSource
+    ) throws(SettingProblem) {
+        self.init(
+            name: name, place: path,
+            webhook: try file.isRemoval() ? .removed : .set(try WebhookPatch(file, secrets: secrets)))
+    }
+}
+
 extension DesiredApp {
-    private static let names = ["tokenRequired", "certificate", "limits", "webhook", "hook", "trunk", "numbers"]
+    private static let names = [
+        "tokenRequired", "certificate", "limits", "webhook", "webhooks", "hook", "trunk", "numbers",
+    ]
 
     /// Reads and checks what a file says of an app.
     init(_ name: String, _ file: FilePlace, secrets: SecretSource) throws(SettingProblem) {
@@ -116,13 +140,26 @@ extension DesiredApp {
             case "certificate": app.certificate = try place.secret(from: secrets)
             case "limits": try app.readLimits(place)
             case "webhook":
-                webhook = try place.isRemoval() ? .removed : .set(try WebhookPatch(place, secrets: secrets))
+                webhooks.append(try DesiredWebhook(.standard, "webhook", place, secrets: secrets))
+            case "webhooks": webhooks += try Self.webhooks(place, secrets: secrets)
             case "hook": hook = try place.isRemoval() ? .removed : .set(try HookPatch(place, secrets: secrets))
             case "trunk": trunk = try place.isRemoval() ? .removed : .set(try TrunkPatch(place, secrets: secrets))
             default: numbers = try Self.numbers(place)
             }
         }
         do throws(SettingProblem) { try app.check() } catch { throw error.within(file) }
+    }
+
+    private static func webhooks(
+        _ file: FilePlace, secrets: SecretSource
+    ) throws(SettingProblem) -> [DesiredWebhook] {
+        var webhooks: [DesiredWebhook] = []
+        for (text, place) in try file.members() {
+            guard let name = WebhookName(text) else { throw SettingProblem(place.path, "must be \(WebhookName.rule)") }
+            guard name != .standard else { throw SettingProblem(place.path, "is written as webhook") }
+            webhooks.append(try DesiredWebhook(name, "webhooks.\(name)", place, secrets: secrets))
+        }
+        return webhooks
     }
 
     private static func numbers(_ file: FilePlace) throws(SettingProblem) -> [(String, Desired<Account>)] {

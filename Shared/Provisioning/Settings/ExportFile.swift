@@ -33,7 +33,15 @@ package enum ExportFile {
             JSONMember("tokenRequired", app.record.tokenRequired),
             JSONMember("limits", .object(app.record.limits.members)),
         ]
-        if let webhook = app.webhook { members.append(JSONMember("webhook", .object(webhook.members))) }
+        var webhooks = app.webhooks
+        if let webhook = webhooks.removeValue(forKey: .standard) {
+            members.append(JSONMember("webhook", .object(webhook.members)))
+        }
+        if !webhooks.isEmpty {
+            let named = webhooks.sorted { $0.key < $1.key }
+            members.append(
+                JSONMember("webhooks", .object(named.map { JSONMember($0.key.rawValue, .object($0.value.members)) })))
+        }
         if let hook = app.hook { members.append(JSONMember("hook", .object(hook.members))) }
         if let trunk = app.trunk { members.append(JSONMember("trunk", .object(trunk.members))) }
         if !numbers.isEmpty { members.append(JSONMember("numbers", .object(numbers))) }

@@ -15,8 +15,8 @@ package enum PlannedAct: Equatable, Sendable {
     case limit(AppID, AppPatch)
     /// A new webhook, or another.
     case setWebhook(Webhook)
-    /// No webhook.
-    case removeWebhook(AppID)
+    /// One webhook less.
+    case removeWebhook(WebhookKey)
     /// A new before-hook, or another.
     case setHook(BeforeHook, AppID)
     /// No before-hook.
@@ -60,7 +60,7 @@ package struct Plan: Sendable {
             do throws(SettingProblem) {
                 let former = actual.apps[app.id]
                 let isOpen = planApp(app, former?.record)
-                try planWebhook(app, former?.webhook)
+                try planWebhooks(app, former?.webhooks ?? [:])
                 try planHook(app, former?.hook)
                 try planTrunk(app, former?.trunk, isOpen: isOpen)
                 try planNumbers(app, after: numbers, before: actual.numbers)
@@ -107,53 +107,79 @@ package struct Plan: Sendable {
         return !required
     }
 
+    /// A thing of an app.
+    private struct Thing {
+        var kind: SettingChange.Kind
+        var app: AppID
+        /// Its name, where the app may have several; nil for the standard one.
+        var name: String?
+    }
+
     /// Notes how a thing of an app changes.
     /// - Parameters:
     ///   - former: its values; nil when it is new.
     ///   - replacesSecret: whether the secret of one that was there is another.
     /// - Returns: whether anything changes.
     private mutating func note(
-        _ kind: SettingChange.Kind, of app: AppID, from former: [JSONMember]?, to members: [JSONMember],
-        replacesSecret: Bool
+        _ thing: Thing, from former: [JSONMember]?, to members: [JSONMember], replacesSecret: Bool
     ) -> Bool {
-        var found = SettingChange.between(former, and: members, of: app, kind)
-        if former == nil { add(app, kind) }
-        if replacesSecret { found.append(SettingChange(app: app, kind: kind, name: "secret")) }
+        var found = SettingChange.between(former, and: members, of: thing.app, thing.kind)
+        if replacesSecret { found.append(SettingChange(app: thing.app, kind: thing.kind, name: "secret")) }
+        if let name = thing.name {
+            for index in found.indices { found[index].name = found[index].name.map { "\(name).\($0)" } }
+        }
+        if former == nil { add(thing.app, thing.kind, thing.name) }
         changes += found
         return !found.isEmpty
     }
 
     /// Notes that a thing of an app is removed, if there is one.
-    private mutating func remove(_ kind: SettingChange.Kind, of app: AppID, _ act: PlannedAct, isThere: Bool) {
+    private mutating func remove(_ thing: Thing, _ act: PlannedAct, isThere: Bool) {
         guard isThere else { return }
-        changes.append(SettingChange(app: app, kind: kind, action: .remove))
+        changes.append(SettingChange(app: thing.app, kind: thing.kind, name: thing.name, action: .remove))
         others.append(act)
     }
 
-    private mutating func planWebhook(_ app: DesiredApp, _ former: Webhook?) throws(SettingProblem) {
-        switch app.webhook {
-        case nil: return
-        case .removed: remove(.webhook, of: app.id, .removeWebhook(app.id), isThere: former != nil)
+    private mutating func planWebhooks(
+        _ app: DesiredApp, _ former: [WebhookName: Webhook]
+    ) throws(SettingProblem) {
+        var names = Set(former.keys)
+        for desired in app.webhooks {
+            try planWebhook(desired, of: app.id, former[desired.name])
+            if case .removed = desired.webhook { names.remove(desired.name) } else { names.insert(desired.name) }
+        }
+        guard app.webhooks.isEmpty || names.count <= WebhookKey.mostOfApp else {
+            throw SettingProblem(
+                "webhooks", "must leave the app at most \(WebhookKey.mostOfApp) webhooks", found: "\(names.count)")
+        }
+    }
+
+    private mutating func planWebhook(
+        _ desired: DesiredWebhook, of app: AppID, _ former: Webhook?
+    ) throws(SettingProblem) {
+        let key = WebhookKey(app: app, name: desired.name)
+        let thing = Thing(kind: .webhook, app: app, name: key.name == .standard ? nil : key.name.rawValue)
+        switch desired.webhook {
+        case .removed: remove(thing, .removeWebhook(key), isThere: former != nil)
         case .set(let patch):
             let webhook: Webhook
             do throws(SettingProblem) {
-                webhook = try patch.applied(to: former, of: app.id) { newSecret(32) }
+                webhook = try patch.applied(to: former, of: key) { newSecret(32) }
             } catch {
-                throw SettingProblem("webhook.\(error.place)", error.rule)
+                throw SettingProblem("\(desired.place).\(error.place)", error.rule)
             }
             let replaces = former.map { $0.secret != webhook.secret } ?? false
-            if note(
-                .webhook, of: app.id, from: former?.members, to: webhook.members, replacesSecret: replaces)
-            {
+            if note(thing, from: former?.members, to: webhook.members, replacesSecret: replaces) {
                 others.append(.setWebhook(webhook))
             }
         }
     }
 
     private mutating func planHook(_ app: DesiredApp, _ former: BeforeHook?) throws(SettingProblem) {
+        let thing = Thing(kind: .hook, app: app.id)
         switch app.hook {
         case nil: return
-        case .removed: remove(.hook, of: app.id, .removeHook(app.id), isThere: former != nil)
+        case .removed: remove(thing, .removeHook(app.id), isThere: former != nil)
         case .set(let patch):
             let hook: BeforeHook
             do throws(SettingProblem) {
@@ -162,7 +188,7 @@ package struct Plan: Sendable {
                 throw SettingProblem("hook.\(error.place)", error.rule)
             }
             let replaces = former.map { $0.secret != hook.secret } ?? false
-            if note(.hook, of: app.id, from: former?.members, to: hook.members, replacesSecret: replaces) {
+            if note(thing, from: former?.members, to: hook.members, replacesSecret: replaces) {
                 others.append(.setHook(hook, app.id))
             }
         }
@@ -171,9 +197,10 @@ package struct Plan: Sendable {
     private mutating func planTrunk(
         _ app: DesiredApp, _ former: SIPTrunk?, isOpen: Bool
     ) throws(SettingProblem) {
+        let thing = Thing(kind: .trunk, app: app.id)
         switch app.trunk {
         case nil: return
-        case .removed: remove(.trunk, of: app.id, .removeTrunk(app.id), isThere: former != nil)
+        case .removed: remove(thing, .removeTrunk(app.id), isThere: former != nil)
         case .set(let patch):
             let trunk: SIPTrunk
             do throws(SettingProblem) {
@@ -182,7 +209,7 @@ package struct Plan: Sendable {
                 throw SettingProblem("trunk.\(error.place)", error.rule)
             }
             let replaces = former?.secret != nil && trunk.secret != nil && former?.secret != trunk.secret
-            if note(.trunk, of: app.id, from: former?.members, to: trunk.members, replacesSecret: replaces) {
+            if note(thing, from: former?.members, to: trunk.members, replacesSecret: replaces) {
                 others.append(.setTrunk(trunk))
             }
         }

@@ -1,6 +1,5 @@
 package import BusProtocol
 package import PostgresStore
-package import SignalingProtocol
 internal import SignalingWire
 
 /// What is to be changed of a webhook; what is nil stays.
@@ -38,10 +37,10 @@ package struct WebhookPatch: Equatable, Sendable {
     ///   - newSecret: makes the secret of a new webhook.
     /// - Throws: ``SettingProblem`` when a new one has no URL, or texts are asked for without messages.
     package func applied(
-        to former: Webhook?, of app: AppID, newSecret: () -> String
+        to former: Webhook?, of key: WebhookKey, newSecret: () -> String
     ) throws(SettingProblem) -> Webhook {
         guard let url = url ?? former?.url else { throw SettingProblem("url", "is needed for a new webhook") }
-        var webhook = former ?? Webhook(app: app, url: url, secret: secret ?? newSecret())
+        var webhook = former ?? Webhook(key, url: url, secret: secret ?? newSecret())
         webhook.url = url
         webhook.secret = secret ?? webhook.secret
         if let kinds { webhook.kinds = Set(kinds) }

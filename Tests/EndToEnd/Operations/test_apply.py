@@ -105,6 +105,33 @@ def test_what_is_named_changes_and_the_rest_stays(target: Target):
     assert target.apply(change) == "nothing to change\n"
 
 
+def test_several_webhooks(target: Target, other: Target):
+    app, url = unique("app"), "https://archive.example/events"
+    settings = {"webhook": {"url": "https://a.example/events"}, "webhooks": {
+        "archive": {"url": url, "kinds": ["message"], "messageText": True, "secret": {"env": "HOOK_SECRET"}}, "push": {"url": url}}}
+    lines = target.apply({"apps": {app: settings}}, HOOK_SECRET=SECRET).splitlines()
+    assert {f"app {app}: webhook added", f"app {app}: webhook archive added", f"app {app}: webhook push added"} <= set(lines)
+    assert target.apply({"apps": {app: settings}}, HOOK_SECRET=SECRET) == "nothing to change\n"
+
+    def shown(name: str) -> dict:
+        return json.loads(target.run("webhook", "show", app, f"--name={name}", "--with-secret", "--json"))
+
+    before = {name: shown(name) for name in ("default", "archive")}
+    assert (before["archive"]["name"], before["archive"]["messageText"], before["archive"]["secret"]) == ("archive", True, SECRET)
+    change = {"apps": {app: {"webhooks": {"archive": {"url": url + "/new"}, "push": {"remove": True}, "none": {"remove": True}}}}}
+    changes = json.loads(target.apply(change, "--json"))["changes"]
+    assert [(one["action"], one["kind"], one["name"], one["before"], one["after"]) for one in changes] == [
+        ("change", "webhook", "archive.url", url, url + "/new"), ("remove", "webhook", "push", None, None)]
+    assert shown("archive") == before["archive"] | {"url": url + "/new"} and shown("default") == before["default"]
+    target.run("webhook", "show", app, "--name=push", code=1)
+    assert target.apply(change) == "nothing to change\n"
+    exported = target.run("export", "--app", app)
+    written = json.loads(exported)["apps"][app]
+    assert written["webhook"]["url"] == "https://a.example/events" and list(written["webhooks"]) == ["archive"] and SECRET not in exported
+    other.apply(exported)
+    assert other.run("export") == exported and target.apply(exported) == "nothing to change\n"
+
+
 def test_detailed_exit_code(target: Target):
     content = {"apps": {unique("app"): {}}}
     target.apply(content, "--dry-run", "--detailed-exitcode", code=2)
@@ -129,6 +156,9 @@ def test_an_export_makes_the_same_elsewhere(target: Target, other: Target):
     ({"webhook": {"url": "https://a/", "secret": SECRET}}, "webhook.secret must be {"),
     ({"webhook": {"url": "https://a/", "secret": {"env": "NOT_SET_ANYWHERE"}}}, "names an environment variable that is not set"),
     ({"hook": {"url": "https://a/", "secret": {"file": "/nowhere"}}}, "names a file that cannot be read"),
+    ({"webhooks": {"default": {"url": "https://a/"}}}, "webhooks.default is written as webhook"),
+    ({"webhooks": {"An-archive": {"url": "https://a/"}}}, "must be a name of 1 to 32 characters a-z, 0-9 and -, the first one a letter"),
+    ({"webhooks": {"archive": {"url": "https://a/", "batch": 0}}}, "webhooks.archive.batch must be 1...1000"),
 ], ids=str)
 def test_a_bad_file_changes_nothing(target: Target, wrong: dict, reason: str):
     good, bad = unique("good"), unique("bad")
@@ -152,6 +182,8 @@ def test_a_change_that_fails_undoes_those_before(target: Target, stack: Stack):
 
 def test_bounds_of_a_file(target: Target):
     assert "must have at most 1000 apps; it is an object of 1001" in target.apply({"apps": {f"a{n}": {} for n in range(1001)}}, code=1)
+    webhooks = {"webhook": {"url": "https://a/"}, "webhooks": {f"w{n}": {"url": "https://a/"} for n in range(16)}}
+    assert "16 webhooks" in target.apply({"apps": {unique("app"): webhooks}}, code=1)
     assert "must have at most 4194304 bytes" in target.apply("{}" + " " * (4 << 20), code=1)
     assert target.apply("{}" + " " * ((4 << 20) - 2)) == "nothing to change\n"
     assert "cannot be read" in target.run("apply", str(target.folder / "missing"), code=1)

@@ -85,12 +85,37 @@ def test_an_export_is_what_the_command_line_writes(stack: Stack, api: ServerAPI)
     assert (missing.status, missing.code) == (404, "not_found")
 
 
+def test_several_webhooks(stack: Stack, api: ServerAPI):
+    app, url = unique("app"), "https://archive.example/events"
+    settings = {"webhook": {"url": "https://a.example/events"}, "webhooks": {
+        "archive": {"url": url, "kinds": ["message"], "secret": {"value": HOOK_SECRET}}, "push": {"url": url}}}
+    added = apply(api, {"apps": {app: settings}}).body["changes"]
+    assert [one["name"] for one in added if one["kind"] == "webhook" and one["action"] == "add"] == [None, "archive", "push"]
+    assert apply(api, {"apps": {app: settings}}).body["changes"] == []
+    assert json.loads(stack.control("webhook", "show", app, "--name=archive", "--with-secret", "--json"))["secret"] == HOOK_SECRET
+    change = {"apps": {app: {"webhooks": {"archive": {"kinds": ["online"]}, "push": {"remove": True}}}}}
+    assert [(one["action"], one["name"], one["before"], one["after"]) for one in apply(api, change).body["changes"]] == [
+        ("change", "archive.kinds", ["message"], ["online"]), ("remove", "push", None, None)]
+    assert [(one["name"], one["kinds"]) for one in api.get("apps", app, "webhooks").body["webhooks"] if one["name"] != "default"] == [
+        ("archive", ["online"])]
+    exported = api.get("settings", query=f"?app={app}").body
+    assert exported == json.loads(stack.control("export", "--app", app)) and HOOK_SECRET not in json.dumps(exported)
+    assert list(exported["apps"][app]["webhooks"]) == ["archive"] and apply(api, exported).body["changes"] == []
+    named = [entry["details"]["name"] for entry in entries(stack, app) if entry["act"] == "webhook.set"]
+    assert sorted(named) == ["archive", "archive", "default", "push"]
+    wrong = apply(api, {"apps": {app: {"webhooks": {"An-archive": {"url": url}}}}})
+    assert (wrong.status, wrong.body["bound"]) == (400, "must be a name of 1 to 32 characters a-z, 0-9 and -, the first one a letter")
+    assert wrong.body["field"].startswith(f"apps.{app}.webhooks")
+
+
 @pytest.mark.parametrize(("wrong", "field", "bound"), [
     ({"limits": {"messagesPerSecond": 0}}, "limits.messagesPerSecond", "must be 1...1000000"),
-    ({"limit": {}}, "limit", "is unknown: there are tokenRequired, certificate, limits, webhook, hook, trunk, numbers"),
+    ({"limit": {}}, "limit", "is unknown: there are tokenRequired, certificate, limits, webhook, webhooks, hook, trunk, numbers"),
     ({"trunk": {"register": True}}, "trunk.host", "is needed for a new trunk"),
     ({"hook": {"url": "https://a/", "secret": {"value": "short"}}}, "hook.secret", "must have 16...128 bytes"),
     ({"certificate": {"value": "with space"}}, "certificate", "must have 1 to 128 visible ASCII characters"),
+    ({"webhooks": {"default": {"url": "https://a/"}}}, "webhooks.default", "is written as webhook"),
+    ({"webhooks": {"archive": {"url": "https://a/", "batch": 0}}}, "webhooks.archive.batch", "must be 1...1000"),
 ], ids=str)
 def test_a_bad_field_changes_nothing(stack: Stack, api: ServerAPI, wrong: dict, field: str, bound: str):
     good, bad = unique("good"), unique("bad")

@@ -430,7 +430,7 @@ async def test_above_the_backlog_the_oldest_are_dead_letters(make_stack, people,
     await eventually(lambda: (shown(stack, app)["waiting"], shown(stack, app)["dead"]) == (4, 2), "two are dead", PATIENCE)
     await eventually(lambda: metric(http, "heliograph_webhook_backlog") == 4, "the others are counted", PATIENCE)
     assert metric(http, "heliograph_webhook_oldest_seconds") > 0
-    assert metric(http, "heliograph_webhook_requests_failed_total") > 0
+    await eventually(lambda: metric(http, "heliograph_webhook_requests_failed_total") > 0, "a request has failed", PATIENCE)
     errors = [letter["error"] for letter in json.loads(stack.control("webhook", "dead", app.id, "--json"))["letters"]]
     assert errors == ["more events waited than may"] * 2
     watch = http_of(stack, "invitation")
@@ -502,7 +502,8 @@ def test_the_command_shows_lists_and_removes(hooks: Stack):
     app = hooks.create_app(unique("app"))
     made = set_hook(hooks, app, "https://hooks.example.com/x", "--kinds", "leave", "online")
     assert made == {
-        "app": app.id, "url": "https://hooks.example.com/x", "kinds": ["online", "leave"], "batch": 100, "messageText": False, "allowPrivate": False, "allowLoopback": False,
+        "app": app.id, "name": "default", "url": "https://hooks.example.com/x", "kinds": ["online", "leave"], "batch": 100, "messageText": False,
+        "allowPrivate": False, "allowLoopback": False,
         "waiting": 0, "oldest": None, "dead": 0, "failures": 0, "failingSince": None, "deliveredAt": None, "lastError": None,
         "formerSecretUntil": None, "formerSecret": None, "secret": SECRET}
     # The secret stays, and is shown only when asked for.

@@ -125,7 +125,7 @@ import Testing
         _ = try await NumberStore(pool: pool).set("+49301234", to: user)
         _ = try await NumberStore(pool: pool).remove("+49301234")
         let url = try #require(WebhookURL("https://example.org/hook?a-secret-query"))
-        _ = try await WebhookStore(pool: pool).set(Webhook(app: app, url: url, secret: "a-secret-of-hooks"))
+        _ = try await WebhookStore(pool: pool).set(Webhook(WebhookKey(app: app), url: url, secret: "a-secret-of-hooks"))
         #expect(try await last("details ->> 'url'") == "https://example.org/hook")
         _ = try await hooks.set(
             BeforeHook(url: url, secret: "a-secret-of-hooks", points: HookPoints([.login])), of: app)

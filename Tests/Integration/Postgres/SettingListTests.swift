@@ -39,11 +39,36 @@ import Testing
         }
     }
 
-    private func setWebhook(_ app: String) async throws {
+    private func setWebhook(_ app: String, _ name: String = "default") async throws {
         let url = try #require(WebhookURL("https://\(app).example.com/hook?secret=query"))
+        let key = WebhookKey(app: try AppID(app), name: try #require(WebhookName(name)))
+        #expect(try await WebhookStore(pool: pool).set(Webhook(key, url: url, secret: "secret-of-the-hook")))
+    }
+
+    @Test func allWebhooksOfAnAppAreListed() async throws {
+        try await pool.query("INSERT INTO apps (id, certificate, token_required) VALUES ('a/b', '', false)")
+        for (app, name) in [("b", "default"), ("a", "push"), ("a/b", "x"), ("a", "archive"), ("a/b", "default")] {
+            try await setWebhook(app, name)
+        }
+        #expect(try await walk(ListRecords(.webhooks, limit: 1), "app") == ["a", "a", "a/b", "a/b", "b"])
         #expect(
-            try await WebhookStore(pool: pool).set(Webhook(app: try AppID(app), url: url, secret: "secret-of-the-hook"))
-        )
+            try await walk(ListRecords(.webhooks, limit: 1), "name") == ["archive", "push", "default", "x", "default"])
+        let own = try await records(ListRecords(.webhooks, app: AppID("a"), limit: 16))
+        #expect(own.records.map { $0["name"]?.string } == ["archive", "push"] && own.next == nil)
+        // The one that has the standard name.
+        #expect(try await records(ListRecords(.webhook, app: AppID("a"), limit: 1)).records.isEmpty)
+        let standard = try await records(ListRecords(.webhook, app: AppID("a/b"), limit: 1)).records
+        #expect(standard.map { $0["name"]?.string } == ["default"])
+        // Only what waits for itself is counted.
+        for name in ["x", "default"] {
+            try await pool.query(
+                """
+                INSERT INTO webhook_events (app, webhook, at, id, kind, body)
+                SELECT 'a/b', $1, i, 'e' || i, 'join', '{}' FROM generate_series(1, 3) i WHERE $1 = 'x' OR i = 1
+                """, [.text(name)])
+        }
+        let counted = try await records(ListRecords(.webhooks, app: AppID("a/b"), limit: 16)).records
+        #expect(counted.map { $0["waiting"]?.integer } == [1, 3])
     }
 
     @Test func webhooksWithWhatWaits() async throws {
@@ -55,7 +80,7 @@ import Testing
             try quiet
                 == JSONValue.parse(
                     #"""
-                    {"app":"a","url":"https://a.example.com/hook","kinds":["call","channel_created","channel_destroyed","join","leave","offline","online"],
+                    {"app":"a","name":"default","url":"https://a.example.com/hook","kinds":["call","channel_created","channel_destroyed","join","leave","offline","online"],
                     "waiting":0,"oldestSeconds":null,"dead":0,"failures":0,"failingSince":null,"lastError":null,"deliveredAt":null}
                     """#.utf8))
         try await pool.query(

@@ -25,7 +25,8 @@ import Testing
         queue = WebhookQueue(pool: pool, process: "one")
         store = WebhookStore(pool: pool)
         webhook = Webhook(
-            app: try AppID("a"), url: try #require(WebhookURL("https://a.example.com/")), secret: Self.first)
+            WebhookKey(app: try AppID("a")), url: try #require(WebhookURL("https://a.example.com/")), secret: Self.first
+        )
         try await pool.query("INSERT INTO apps (id, certificate, token_required) VALUES ('a', '', false)")
         #expect(try await store.set(webhook))
         try await pool.query(
@@ -37,12 +38,12 @@ import Testing
     }
 
     private func claim() async throws -> Webhook {
-        try await queue.release(webhook.app)
+        try await queue.release(webhook.key)
         return try #require(try await queue.claim(1, lease: Self.lease, Self.horizon).first).webhook
     }
 
     private func deliveries(failed: Bool = false, limit: Int = 100) async throws -> [WebhookDelivery] {
-        try await store.deliveries(webhook.app, failed: failed, limit: limit)
+        try await store.deliveries(webhook.key, failed: failed, limit: limit)
     }
 
     /// Requests that began so long ago, with the numbers of events 1, 2, 3 ...
@@ -59,9 +60,9 @@ import Testing
     @Test func eachRequestIsNotedWithItsOutcome() async throws {
         _ = try await claim()
         try await queue.failed(webhook, "no answer in time", Self.late, pause: .zero, lease: Self.lease)
-        let events = try await queue.next(webhook.app, limit: 1, Self.horizon)
-        _ = try await queue.delivered(events, of: webhook.app, Self.taken, lease: Self.lease)
-        _ = try await queue.delivered([], of: webhook.app, Self.taken, lease: Self.lease)
+        let events = try await queue.next(webhook.key, limit: 1, Self.horizon)
+        _ = try await queue.delivered(events, of: webhook.key, Self.taken, lease: Self.lease)
+        _ = try await queue.delivered([], of: webhook.key, Self.taken, lease: Self.lease)
         let noted = try await deliveries()
         #expect(noted.map(\.attempt) == [1, 2, 1])
         #expect(noted.map(\.events) == [1, 1, 2])
@@ -86,10 +87,10 @@ import Testing
 
     @Test func theOldestAreForgottenInPortions() async throws {
         try await remember(WebhookQueue.portion + 30)
-        #expect(try await queue.excessRequests(webhook.app, keeping: WebhookQueue.portion + 30) == nil)
-        let last = try #require(try await queue.excessRequests(webhook.app, keeping: 20))
-        #expect(try await queue.forgetRequests(webhook.app, upTo: last) == WebhookQueue.portion)
-        #expect(try await queue.forgetRequests(webhook.app, upTo: last) == 10)
+        #expect(try await queue.excessRequests(webhook.key, keeping: WebhookQueue.portion + 30) == nil)
+        let last = try #require(try await queue.excessRequests(webhook.key, keeping: 20))
+        #expect(try await queue.forgetRequests(webhook.key, upTo: last) == WebhookQueue.portion)
+        #expect(try await queue.forgetRequests(webhook.key, upTo: last) == 10)
         #expect(try await deliveries().map(\.events) == (5_011...5_030).reversed())
     }
 
@@ -102,16 +103,16 @@ import Testing
 
     @Test func requestsGoWithTheWebhook() async throws {
         try await remember(3)
-        #expect(try await store.remove(webhook.app))
+        #expect(try await store.remove(webhook.key))
         #expect(try await deliveries() == [])
         // A process that did not know of it yet.
-        #expect(try await queue.delivered([], of: webhook.app, Self.taken, lease: Self.lease) == nil)
+        #expect(try await queue.delivered([], of: webhook.key, Self.taken, lease: Self.lease) == nil)
     }
 
     // MARK: - Secrets
 
     @Test func bothSecretsSignUntilTheOverlapEnds() async throws {
-        #expect(try await store.rotate(webhook.app, to: Self.second, overlap: .seconds(60)))
+        #expect(try await store.rotate(webhook.key, to: Self.second, overlap: .seconds(60)))
         #expect(try await claim().secrets == [Self.second, Self.first])
         #expect(try await store.list().first?.formerSecretUntil != nil)
         try await pool.query("UPDATE webhooks SET former_secret_until = now() - interval '1 s'")
@@ -123,21 +124,21 @@ import Testing
     }
 
     @Test func aSecretThatSignsIsNotForgotten() async throws {
-        #expect(try await store.rotate(webhook.app, to: Self.second, overlap: .seconds(60)))
+        #expect(try await store.rotate(webhook.key, to: Self.second, overlap: .seconds(60)))
         try await queue.forgetFormerSecrets()
         #expect(try await claim().secrets == [Self.second, Self.first])
-        #expect(try await store.endRotation(webhook.app))
+        #expect(try await store.endRotation(webhook.key))
         #expect(try await claim().secrets == [Self.second])
-        #expect(try await !store.endRotation(webhook.app))
+        #expect(try await !store.endRotation(webhook.key))
     }
 
     @Test func onlyTheLatestOfTheSecretsBeforeSigns() async throws {
-        #expect(try await store.rotate(webhook.app, to: Self.second, overlap: .seconds(60)))
-        #expect(try await store.rotate(webhook.app, to: Self.third, overlap: .seconds(60)))
+        #expect(try await store.rotate(webhook.key, to: Self.second, overlap: .seconds(60)))
+        #expect(try await store.rotate(webhook.key, to: Self.third, overlap: .seconds(60)))
         #expect(try await claim().secrets == [Self.third, Self.second])
-        #expect(try await !store.rotate(webhook.app, to: Self.third, overlap: .seconds(60)))
+        #expect(try await !store.rotate(webhook.key, to: Self.third, overlap: .seconds(60)))
         #expect(try await claim().secrets == [Self.third, Self.second])
-        #expect(try await store.rotate(webhook.app, to: Self.first, overlap: .zero))
+        #expect(try await store.rotate(webhook.key, to: Self.first, overlap: .zero))
         #expect(try await claim().secrets == [Self.first])
     }
 

@@ -23,7 +23,7 @@ import Testing
         let id = try AppID(app)
         try await pool.query("INSERT INTO apps (id, certificate, token_required) VALUES ($1, '', false)", [.text(app)])
         let url = try #require(WebhookURL("https://example.com/"))
-        let webhook = Webhook(app: id, url: url, secret: "whsec-0123456789abcdef")
+        let webhook = Webhook(WebhookKey(app: id), url: url, secret: "whsec-0123456789abcdef")
         #expect(try await WebhookStore(pool: pool).set(webhook))
         return id
     }
@@ -73,7 +73,8 @@ import Testing
         let message = WebhookMessage(
             from: try Account("anna"), to: .channel(try ChannelName("room")), number: 1, size: 5, text: "hello")
         var webhook = Webhook(
-            app: app, url: try #require(WebhookURL("https://example.com/")), secret: "whsec-0123456789abcdef")
+            WebhookKey(app: app), url: try #require(WebhookURL("https://example.com/")),
+            secret: "whsec-0123456789abcdef")
         let start = ContinuousClock.now
         // The kind is not among those that a webhook has without being asked; then without and with text.
         let wishes: [(kinds: Set<WebhookKind>, withText: Bool)] = [
@@ -95,7 +96,8 @@ import Testing
         let apps = AppStore(pool: pool)
         #expect(try await apps.settings(of: app)?.webhookMessages == nil)
         var webhook = Webhook(
-            app: app, url: try #require(WebhookURL("https://example.com/")), secret: "whsec-0123456789abcdef")
+            WebhookKey(app: app), url: try #require(WebhookURL("https://example.com/")),
+            secret: "whsec-0123456789abcdef")
         webhook.kinds = [.online, .message]
         for withText in [false, true] {
             webhook.messageText = withText
@@ -103,8 +105,48 @@ import Testing
             #expect(try await apps.settings(of: app)?.webhookMessages == (withText ? .withText : .withoutText))
             #expect(try await WebhookStore(pool: pool).list(app: app).first?.webhook == webhook)
         }
-        #expect(try await WebhookStore(pool: pool).remove(app))
+        #expect(try await WebhookStore(pool: pool).remove(WebhookKey(app: app)))
         #expect(try await apps.settings(of: app)?.webhookMessages == nil)
+    }
+
+    @Test func eachWebhookIsToldWhatItWants() async throws {
+        let app = try await addApp("a")
+        var archive = Webhook(
+            WebhookKey(app: app, name: try #require(WebhookName("archive"))),
+            url: try #require(WebhookURL("https://archive.example.com/")), secret: "whsec-0123456789abcdef")
+        (archive.kinds, archive.messageText) = ([.message, .channelCreated], true)
+        var push = archive
+        push.key = WebhookKey(app: app, name: try #require(WebhookName("push")))
+        (push.kinds, push.messageText) = ([.message], false)
+        for webhook in [archive, push] { #expect(try await WebhookStore(pool: pool).set(webhook)) }
+        let message = WebhookMessage(
+            from: try Account("anna"), to: .channel(try ChannelName("room")), number: 1, size: 5, text: "hello")
+        let told = MessageMirrorRow(message, in: app, sent: 1).webhookEvent
+        try await outbox.add(try events(of: app, 0..<1) + [told])
+        let rows = try await pool.query("SELECT webhook, kind, body FROM webhook_events ORDER BY webhook, at")
+        #expect(
+            try rows.map { "\(try $0.string("webhook")) \(try $0.string("kind"))" } == [
+                "archive channel_created", "archive message", "default channel_created", "push message",
+            ])
+        #expect(try rows.map { try $0.string("body").contains("hello") } == [false, true, false, false])
+        // Gateways report texts when one of them wants them.
+        #expect(try await AppStore(pool: pool).settings(of: app)?.webhookMessages == .withText)
+    }
+
+    @Test func theRoomIsThatOfAWebhook() async throws {
+        let app = try await addApp("a")
+        var slow = Webhook(
+            WebhookKey(app: app, name: try #require(WebhookName("slow"))),
+            url: try #require(WebhookURL("https://slow.example.com/")), secret: "whsec-0123456789abcdef")
+        slow.kinds = [.channelCreated]
+        #expect(try await WebhookStore(pool: pool).set(slow))
+        let start = ContinuousClock.now
+        try await outbox.add(try events(of: app, 0..<20), now: start)
+        try await pool.query("DELETE FROM webhook_events WHERE webhook = 'default'")
+        try await outbox.add(try events(of: app, 20..<30), now: start + .seconds(1))
+        let rows = try await pool.query(
+            "SELECT webhook, count(*) AS events FROM webhook_events GROUP BY webhook ORDER BY webhook")
+        #expect(try rows.map { try $0.int64("events") } == [10, 20])
     }
 
     @Test func whatOtherProcessesQueueCounts() async throws {

@@ -29,7 +29,7 @@ import Testing
         let id = try AppID(app)
         try await pool.query("INSERT INTO apps (id, certificate, token_required) VALUES ($1, '', false)", [.text(app)])
         let url = try #require(WebhookURL("https://old.example.com/"))
-        let webhook = Webhook(app: id, url: url, secret: "whsec-0123456789abcdef")
+        let webhook = Webhook(WebhookKey(app: id), url: url, secret: "whsec-0123456789abcdef")
         #expect(try await store.set(webhook))
         try await pool.query(
             """
@@ -38,6 +38,19 @@ import Testing
             FROM generate_series(1, $2::bigint) i
             """, [.text(app), .int(Int64(events)), .int(age.components.seconds)])
         return webhook
+    }
+
+    /// Another webhook of the app, for which the same events wait.
+    private func addAnother(_ name: String, to webhook: Webhook) async throws -> Webhook {
+        var other = webhook
+        other.key = WebhookKey(app: webhook.key.app, name: try #require(WebhookName(name)))
+        #expect(try await store.set(other))
+        try await pool.query(
+            """
+            INSERT INTO webhook_events (app, webhook, at, id, kind, body, queued_at)
+            SELECT app, $2, at, id, kind, body, queued_at FROM webhook_events WHERE app = $1 AND webhook = 'default'
+            """, other.key.parameters)
+        return other
     }
 
     private func claim() async throws -> [WebhookQueue.Claim] {
@@ -71,8 +84,8 @@ import Testing
         var served: [String] = []
         for _ in 1...6 {
             let claims = try await claim()
-            served += claims.map(\.webhook.app.rawValue)
-            for claim in claims { try await queue.release(claim.webhook.app) }
+            served += claims.map(\.webhook.key.app.rawValue)
+            for claim in claims { try await queue.release(claim.webhook.key) }
         }
         #expect(served.prefix(3).sorted() == ["a", "b", "c"])
         #expect(served.suffix(3) == served.prefix(3))
@@ -85,11 +98,11 @@ import Testing
         webhook.formerSecret = webhook.secret
         webhook.secret = "whsec-fedcba9876543210"
         #expect(try await store.set(webhook))
-        let first = try await queue.next(webhook.app, limit: 1, Self.horizon)
-        #expect(try await queue.delivered(first, of: webhook.app, Self.taken, lease: Self.lease) == webhook)
+        let first = try await queue.next(webhook.key, limit: 1, Self.horizon)
+        #expect(try await queue.delivered(first, of: webhook.key, Self.taken, lease: Self.lease) == webhook)
         // Without a lease there is nothing to go on with.
-        try await queue.release(webhook.app)
-        #expect(try await queue.delivered([], of: webhook.app, Self.taken, lease: Self.lease) == nil)
+        try await queue.release(webhook.key)
+        #expect(try await queue.delivered([], of: webhook.key, Self.taken, lease: Self.lease) == nil)
     }
 
     @Test func theFailureOfAFormerURLDoesNotHoldUpTheNewOne() async throws {
@@ -99,69 +112,117 @@ import Testing
         webhook.url = try #require(WebhookURL("https://new.example.com/"))
         #expect(try await store.set(webhook))
         try await queue.failed(former, "no answer in time", Self.refused, pause: .seconds(300), lease: Self.lease)
-        try await queue.release(webhook.app)
+        try await queue.release(webhook.key)
         #expect(try await claim() == [WebhookQueue.Claim(webhook: webhook, attempts: 0)])
         try await queue.failed(webhook, "no answer in time", Self.refused, pause: .seconds(300), lease: Self.lease)
-        try await queue.release(webhook.app)
+        try await queue.release(webhook.key)
         #expect(try await claim() == [])
     }
 
     @Test func whatIsTooOldDiesInPortions() async throws {
-        let app = try await add("a", events: 2 * WebhookQueue.portion + 1, age: Self.day * 2).app
+        let key = try await add("a", events: 2 * WebhookQueue.portion + 1, age: Self.day * 2).key
         try await refuseLargeStatements()
         // Without a lease it is another process' work.
-        #expect(try await queue.expire(app, "down", olderThan: Self.day, lease: Self.lease) == 0)
+        #expect(try await queue.expire(key, "down", olderThan: Self.day, lease: Self.lease) == 0)
         _ = try await claim()
-        #expect(try await queue.expire(app, "down", olderThan: Self.day * 3, lease: Self.lease) == 0)
+        #expect(try await queue.expire(key, "down", olderThan: Self.day * 3, lease: Self.lease) == 0)
         var dead: [Int] = []
-        for _ in 1...4 { dead.append(try await queue.expire(app, "down", olderThan: Self.day, lease: Self.lease)) }
+        for _ in 1...4 { dead.append(try await queue.expire(key, "down", olderThan: Self.day, lease: Self.lease)) }
         #expect(dead == [WebhookQueue.portion, WebhookQueue.portion, 1, 0])
         #expect(try await range("webhook_dead") == [1, 10_001, 10_001])
     }
 
     @Test func theOldestAreShed() async throws {
-        let app = try await add("a", events: 2 * WebhookQueue.portion).app
-        #expect(try await queue.backlog(app, upTo: 11).events == 11)
-        #expect(try await queue.excess(app, keeping: 2 * WebhookQueue.portion) == nil)
-        let last = try #require(try await queue.excess(app, keeping: 10))
+        let key = try await add("a", events: 2 * WebhookQueue.portion).key
+        #expect(try await queue.backlog(key, upTo: 11).events == 11)
+        #expect(try await queue.excess(key, keeping: 2 * WebhookQueue.portion) == nil)
+        let last = try #require(try await queue.excess(key, keeping: 10))
         #expect(last == WebhookQueue.Place(at: 9_990, id: "e9990"))
-        #expect(try await queue.shed(app, upTo: last) == WebhookQueue.portion)
+        #expect(try await queue.shed(key, upTo: last) == WebhookQueue.portion)
         #expect(try await range("webhook_dead") == [1, 5_000, 5_000])
-        #expect(try await queue.shed(app, upTo: last) == WebhookQueue.portion - 10)
+        #expect(try await queue.shed(key, upTo: last) == WebhookQueue.portion - 10)
         #expect(try await range("webhook_events") == [9_991, 10_000, 10])
-        #expect(try await queue.shed(app, upTo: last) == 0)
+        #expect(try await queue.shed(key, upTo: last) == 0)
     }
 
     @Test func whatIsBeingSentIsNotShed() async throws {
-        let app = try await add("a", events: 300).app
+        let key = try await add("a", events: 300).key
         _ = try await claim()
-        let last = try #require(try await queue.excess(app, keeping: 10))
+        let last = try #require(try await queue.excess(key, keeping: 10))
         // The webhook's batch is 100.
-        #expect(try await queue.shed(app, upTo: last) == 190)
+        #expect(try await queue.shed(key, upTo: last) == 190)
         #expect(try await range("webhook_dead") == [101, 290, 190])
-        try await queue.release(app)
-        #expect(try await queue.shed(app, upTo: last) == 100)
+        try await queue.release(key)
+        #expect(try await queue.shed(key, upTo: last) == 100)
     }
 
     @Test func deadLettersAreDeletedInPortions() async throws {
-        let app = try await add("a", events: WebhookQueue.portion + 20).app
-        let last = try #require(try await queue.excess(app, keeping: 10))
-        for _ in 1...2 { _ = try await queue.shed(app, upTo: last) }
-        #expect(try await queue.appsWithDead() == [app])
-        let excess = try #require(try await queue.excessDead(app, keeping: 5))
-        #expect(try await queue.buryDead(app, upTo: excess) == WebhookQueue.portion)
-        #expect(try await queue.buryDead(app, upTo: excess) == 5)
+        let key = try await add("a", events: WebhookQueue.portion + 20).key
+        let last = try #require(try await queue.excess(key, keeping: 10))
+        for _ in 1...2 { _ = try await queue.shed(key, upTo: last) }
+        #expect(try await queue.webhooksWithDead() == [key])
+        let excess = try #require(try await queue.excessDead(key, keeping: 5))
+        #expect(try await queue.buryDead(key, upTo: excess) == WebhookQueue.portion)
+        #expect(try await queue.buryDead(key, upTo: excess) == 5)
         #expect(try await range("webhook_dead") == [5_006, 5_010, 5])
         #expect(try await queue.buryDead(olderThan: .seconds(60)) == 0)
         #expect(try await queue.buryDead(olderThan: .zero) == 5)
-        #expect(try await queue.appsWithDead() == [])
+        #expect(try await queue.webhooksWithDead() == [])
     }
 
     @Test func aLargeQueueIsRemovedInPortions() async throws {
-        let app = try await add("a", events: 2 * WebhookQueue.portion).app
+        let key = try await add("a", events: 2 * WebhookQueue.portion).key
         try await refuseLargeStatements()
-        #expect(try await store.remove(app))
+        #expect(try await store.remove(key))
         #expect(try await range("webhook_events") == [0, 0, 0])
-        #expect(try await !store.remove(app))
+        #expect(try await !store.remove(key))
+    }
+
+    // MARK: - Several webhooks of an app
+
+    @Test func eachWebhookHasAQueueOfItsOwn() async throws {
+        let first = try await add("a", events: 3)
+        let other = try await addAnother("archive", to: first)
+        let claims = try await queue.claim(9, lease: Self.lease, Self.horizon)
+        #expect(Set(claims.map(\.webhook.key)) == [first.key, other.key])
+        try await queue.failed(first, "no answer in time", Self.refused, pause: .seconds(300), lease: Self.lease)
+        let events = try await queue.next(other.key, limit: 2, Self.horizon)
+        #expect(try await queue.delivered(events, of: other.key, Self.taken, lease: Self.lease) == other)
+        for key in [first.key, other.key] { try await queue.release(key) }
+        #expect(try await claim().map(\.webhook.key) == [other.key])
+        #expect(try await queue.backlog(first.key, upTo: 9).events == 3)
+        #expect(try await queue.backlog(other.key, upTo: 9).events == 1)
+        let records = try await store.list()
+        #expect(records.map(\.webhook.key) == [other.key, first.key])
+        #expect(records.map(\.attempts) == [0, 1] && records.map(\.events) == [1, 3])
+        #expect(try await store.standings().map(\.key) == [other.key, first.key])
+        #expect(try await store.deliveries(first.key, failed: false, limit: 9).map(\.error) == ["no answer in time"])
+        #expect(try await store.deliveries(other.key, failed: false, limit: 9).map(\.status) == [200])
+    }
+
+    @Test func theBoundsAreThoseOfAWebhook() async throws {
+        let first = try await add("a", events: 20, age: Self.day * 2)
+        let other = try await addAnother("archive", to: first)
+        let last = try #require(try await queue.excess(first.key, keeping: 5))
+        #expect(try await queue.shed(first.key, upTo: last) == 15)
+        _ = try await queue.claim(9, lease: Self.lease, Self.horizon)
+        #expect(try await queue.expire(other.key, "down", olderThan: Self.day, lease: Self.lease) == 20)
+        #expect(try await queue.webhooksWithDead() == [other.key, first.key])
+        #expect(try await store.dead(first.key, limit: 99).count == 15)
+        #expect(try await store.replay(other.key, id: nil, limit: 4) == 4)
+        #expect(try await store.dead(other.key, limit: 99).map(\.id).first == "e5")
+        let excess = try #require(try await queue.excessDead(other.key, keeping: 1))
+        #expect(try await queue.buryDead(other.key, upTo: excess) == 15)
+        #expect(try await store.dead(first.key, limit: 99).count == 15)
+    }
+
+    @Test func aWebhookIsRemovedAlone() async throws {
+        let first = try await add("a", events: 3)
+        let other = try await addAnother("archive", to: first)
+        #expect(try await store.rotate(other.key, to: "whsec-fedcba9876543210", overlap: .zero))
+        #expect(try await store.list().map(\.webhook.secret) == ["whsec-fedcba9876543210", first.secret])
+        #expect(try await store.remove(other.key))
+        #expect(try await queue.webhooks() == [first.key])
+        #expect(try await queue.next(first.key, limit: 9, Self.horizon).count == 3)
     }
 }

@@ -18,7 +18,8 @@ extension APIRequestTests {
                 == page(.audit, app: app, after: "17.5", limit: 1000))
         #expect(try act("GET", "/v1/webhooks?limit=1&after=b") == page(.webhooks, after: "b", limit: 1))
         #expect(try act("GET", "/v1/trunks?limit=1&after=b") == page(.trunks, after: "b", limit: 1))
-        for (name, list) in [("webhook", ListRecords.List.webhooks), ("trunk", .trunks)] {
+        #expect(try act("GET", "/v1/apps/a/webhooks") == page(.webhooks, app: app, limit: 16))
+        for (name, list) in [("webhook", ListRecords.List.webhook), ("trunk", .trunks)] {
             #expect(try act("GET", "/v1/apps/a/\(name)") == .lists(.record(ListRecords(list, app: app, limit: 1))))
         }
     }
@@ -37,6 +38,7 @@ extension APIRequestTests {
         ("audit?after=1.9223372036854775808", "after"), ("audit?prefix=x", "prefix"), ("webhooks?limit=1001", "limit"),
         ("webhooks?after=\(String(repeating: "x", count: 1025))", "after"), ("webhooks?app=a", "app"),
         ("trunks?limit=0", "limit"), ("trunks?prefix=x", "prefix"), ("apps/a/webhook?limit=1", "limit"),
+        ("apps/a/webhooks?after=x", "after"),
         ("apps/%20/trunk", "app"),
     ])
     func listsOfOperatorsOutOfRange(_ target: String, _ field: String) {

@@ -46,7 +46,7 @@ import Testing
         #expect(app.app.tokenRequired == false && app.app.certificate == "0123456789abcdef")
         #expect(app.app.limits == ["messagesPerSecond": 100] && app.app.specialChannels == .closed)
         #expect(app.app.messageEvents == .withText)
-        guard case .set(let webhook) = app.webhook, case .set(let trunk) = app.trunk else {
+        guard case .set(let webhook)? = app.webhooks.first?.webhook, case .set(let trunk) = app.trunk else {
             Issue.record("the webhook or the trunk is missing")
             return
         }
@@ -92,6 +92,15 @@ import Testing
         (
             #"{"apps": {"a": {"webhook": {"kinds": ["join"], "messageText": true}}}}"#,
             "apps.a.webhook.messageText needs message among the kinds"
+        ),
+        (#"{"apps": {"a": {"webhooks": {"default": {}}}}}"#, "apps.a.webhooks.default is written as webhook"),
+        (
+            #"{"apps": {"a": {"webhooks": {"A b": {}}}}}"#,
+            #"apps.a.webhooks["A b"] must be a name of 1 to 32 characters a-z, 0-9 and -, the first one a letter"#
+        ),
+        (
+            #"{"apps": {"a": {"webhooks": {"archive": {"batch": 0}}}}}"#,
+            "apps.a.webhooks.archive.batch must be 1...1000; it is 0"
         ),
         (#"{"apps": {"a": {"webhook": {"remove": false}}}}"#, #"apps.a.webhook must be {"remove":true} alone"#),
         (#"{"apps": {"a": {"webhook": {"remove": true, "batch": 1}}}}"#, #"apps.a.webhook must be {"remove":true}"#),

@@ -1,6 +1,7 @@
 import BusProtocol
 import PostgresStore
 import SignalingProtocol
+import SignalingWire
 import Testing
 
 @testable import Provisioning
@@ -30,7 +31,7 @@ import Testing
     private static func full() throws -> ActualState {
         var app = ActualApp(record: AppRecord(id: id, certificate: "c", tokenRequired: true, createdAt: 0))
         let url = try #require(WebhookURL("https://a/?key=1"))
-        app.webhook = Webhook(app: id, url: url, secret: "0123456789abcdef")
+        app.webhooks[.standard] = Webhook(WebhookKey(app: id), url: url, secret: "0123456789abcdef")
         app.hook = BeforeHook(url: url, secret: "0123456789abcdef", points: HookPoints([.send]))
         var trunk = SIPTrunk(app: id, host: "sip.a", port: 5070)
         trunk.authUser = "u"
@@ -122,7 +123,8 @@ import Testing
             ])
         #expect(
             plan.acts == [
-                .removeNumber("+49"), .removeWebhook(Self.id), .removeHook(Self.id), .removeTrunk(Self.id),
+                .removeNumber("+49"), .removeWebhook(WebhookKey(app: Self.id)), .removeHook(Self.id),
+                .removeTrunk(Self.id),
             ])
         full.apps[Self.id] = ActualApp(record: try #require(full.apps[Self.id]).record)
         full.numbers["+49"] = nil
@@ -152,6 +154,63 @@ import Testing
     func whatDoesNotGoTogether(text: String, wanted: String) {
         let found = Self.problem(#"{"apps": {"a": {\#(text)}}}"#, over: Self.none)
         #expect(found?.hasPrefix("apps.a.\(wanted)") == true, "\(found ?? "nothing")")
+    }
+
+    @Test func webhooksByName() throws {
+        let text = """
+            {"apps": {"a": {"webhook": {"batch": 7}, "webhooks": {
+                "archive": {"url": "https://archive/", "kinds": ["message"]}, "old": {"remove": true}}}}}
+            """
+        var full = try Self.full()
+        let old = WebhookKey(app: Self.id, name: try #require(WebhookName("old")))
+        let url = try #require(WebhookURL("https://old/"))
+        full.apps[Self.id]?.webhooks[old.name] = Webhook(old, url: url, secret: "0123456789abcdef")
+        let plan = try Self.plan(text, over: full)
+        let lines = plan.changes.map(\.line)
+        #expect(
+            lines.prefix(3) == [
+                "app a: webhook batch 100 -> 7", "app a: webhook archive added",
+                "app a: webhook archive.url none -> https://archive/",
+            ])
+        #expect(lines.contains("app a: webhook archive.kinds none -> message"))
+        #expect(lines.last == "app a: webhook old removed")
+        guard plan.acts.count == 3, case .setWebhook(let archive) = plan.acts[1] else {
+            Issue.record("\(plan.acts)")
+            return
+        }
+        #expect(archive.key.description == "a/archive" && archive.secret == "random-32")
+        #expect(plan.acts[2] == .removeWebhook(old))
+        full.apps[Self.id]?.webhooks[old.name] = nil
+        #expect(
+            Self.problem(#"{"apps": {"a": {"webhooks": {"archive": {"batch": 5}}}}}"#, over: full)
+                == "apps.a.webhooks.archive.url is needed for a new webhook")
+    }
+
+    @Test func asManyWebhooksAsAnAppMayHave() throws {
+        let hooks = (1...15).map { #""h\#($0)": {"url": "https://a/"}"# }.joined(separator: ", ")
+        let fifteen = #"{"apps": {"a": {"webhooks": {\#(hooks)}}}}"#
+        #expect(try Self.plan(fifteen, over: try Self.full()).acts.count == 15)
+        let sixteen = #"{"apps": {"a": {"webhooks": {\#(hooks), "more": {"url": "https://a/"}}}}}"#
+        #expect(
+            Self.problem(sixteen, over: try Self.full())
+                == "apps.a.webhooks must leave the app at most 16 webhooks; it is 17")
+        // One that goes makes room.
+        let moved =
+            #"{"apps": {"a": {"webhook": {"remove": true}, "webhooks": {\#(hooks), "x": {"url": "https://a/"}}}}}"#
+        #expect(try Self.plan(moved, over: try Self.full()).acts.count == 17)
+    }
+
+    @Test func namedWebhooksAreExported() throws {
+        var full = try Self.full()
+        let key = WebhookKey(app: Self.id, name: try #require(WebhookName("archive")))
+        full.apps[Self.id]?.webhooks[key.name] = Webhook(
+            key, url: try #require(WebhookURL("https://archive/")), secret: "0123456789abcdef")
+        let text = ExportFile.text(full)
+        let app = try #require(try JSONValue.parse(text.utf8)["apps"]?["a"])
+        #expect(app["webhook"]?["url"]?.string == "https://a/?key=1")
+        #expect(app["webhooks"]?["archive"]?["url"]?.string == "https://archive/")
+        #expect(app["webhooks"]?["default"] == nil && !text.contains("0123456789abcdef"))
+        #expect(try Self.plan(text, over: full).acts.isEmpty)
     }
 
     @Test func textsOfMessagesNeedTheKind() throws {

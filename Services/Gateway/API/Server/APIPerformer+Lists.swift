@@ -29,7 +29,7 @@ extension APIPerformer {
     private static func missing(_ list: ListRecords.List) -> APIProblem {
         let setting: String? =
             switch list {
-            case .webhooks: "webhook"
+            case .webhook: "webhook"
             case .trunks: "trunk"
             default: nil
             }
@@ -49,7 +49,7 @@ extension APIPerformer {
         case .bans: "bans"
         case .audit: "entries"
         case .usage: "usage"
-        case .webhooks: "webhooks"
+        case .webhooks, .webhook: "webhooks"
         case .trunks: "trunks"
         case .keys: "keys"
         }

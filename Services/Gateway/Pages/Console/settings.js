@@ -24,9 +24,12 @@ const coloured = (count, kind) => (count > 0 && kind ? make("span", { class: `ba
 /** How bad it is that events wait: a few always do. */
 const WAITING = { failing: "bad", late: "warn" };
 
+/** As operators write it: the app, with the webhook's name where it is not `default`. */
+const named = ({ app, name }) => (name === "default" ? app : `${app}/${name}`);
+
 function openWebhook(webhook) {
     openPanel(
-        webhook.app,
+        named(webhook),
         section("Webhook", facts([
             ["State", badge(standing(webhook))], ["Receiver", webhook.url], ["Kinds", webhook.kinds.join(", ")],
             ["Delivered", moment(webhook.deliveredAt)],
@@ -41,7 +44,7 @@ function openWebhook(webhook) {
 
 export function webhooksView({ api }) {
     const table = new Table("Webhooks", [
-        { name: "App", value: (webhook) => link(webhook.app, async () => openWebhook(webhook)) },
+        { name: "App", value: (webhook) => link(named(webhook), async () => openWebhook(webhook)) },
         { name: "State", value: (webhook) => badge(standing(webhook)) },
         { name: "Failing for", kind: "extra", value: ({ failingSince }) => since(failingSince) },
         { name: "Waiting", kind: "number extra", value: (webhook) => coloured(webhook.waiting, WAITING[standing(webhook)]) },

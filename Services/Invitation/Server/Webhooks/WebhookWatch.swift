@@ -1,3 +1,4 @@
+internal import BusProtocol
 internal import Logging
 internal import PostgresStore
 internal import ServiceKit
@@ -18,9 +19,9 @@ struct WebhookWatch: Service {
             every: Self.pause, jitter: 0.75...1.25, complaint: "could not look how webhooks are doing", logger: logger
         ).run {
             let (metrics, standings) = (InvitationMetrics.shared, try await store.standings())
-            metrics.webhookApps.set(standings.count)
+            metrics.webhookApps.set(Set(standings.map(\.key.app)).count)
             metrics.webhookOldest.set(Int(standings.compactMap(\.oldest).max() ?? 0))
-            metrics.webhookFailing.set(standings.count { $0.failing != nil })
+            metrics.webhookFailing.set(Set(standings.filter { $0.failing != nil }.map(\.key.app)).count)
             metrics.webhookDead.set(Int(standings.reduce(0) { $0 + $1.dead }))
         }
     }

@@ -21,6 +21,8 @@ extension APIOperation {
         APIOperation(
             "listWebhooks", "GET /v1/webhooks", .clusterKey(.read), .query(["limit", "after"]),
             act: APIArguments.listWebhooks),
+        APIOperation(
+            "listAppWebhooks", "GET /v1/apps/{app}/webhooks", .key(.read), act: APIArguments.listAppWebhooks),
         APIOperation("getWebhook", "GET /v1/apps/{app}/webhook", .key(.read), act: APIArguments.getWebhook),
         APIOperation(
             "listTrunks", "GET /v1/trunks", .clusterKey(.read), .query(["limit", "after"]),
@@ -53,7 +55,13 @@ extension APIArguments {
 
     fileprivate func listWebhooks() throws(APIProblem) -> APIAct { .lists(.page(try page(.webhooks, of: nil))) }
     fileprivate func listTrunks() throws(APIProblem) -> APIAct { .lists(.page(try page(.trunks, of: nil))) }
-    fileprivate func getWebhook() throws(APIProblem) -> APIAct { try setting(.webhooks) }
+    fileprivate func getWebhook() throws(APIProblem) -> APIAct { try setting(.webhook) }
+
+    /// All of them: an app has few.
+    fileprivate func listAppWebhooks() throws(APIProblem) -> APIAct {
+        .lists(.page(ListRecords(.webhooks, app: try app(), limit: WebhookKey.mostOfApp)))
+    }
+
     fileprivate func getTrunk() throws(APIProblem) -> APIAct { try setting(.trunks) }
 
     private func setting(_ list: ListRecords.List) throws(APIProblem) -> APIAct {
