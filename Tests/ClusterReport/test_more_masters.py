@@ -9,7 +9,7 @@ from masters import SLOTS, named_within, slot_of
 from more_servers import MoreServers, Place, ask, wait_until_up
 from page_commands import PageCommands
 from stack_control import Stack
-from waiting import eventually
+from waiting import eventually, eventually_blocking
 
 PAGE = "Docs/scaling.md"
 # A call waits for a slot that is on its way. Redis itself moves one in milliseconds, on a machine that runs other tests too in more.
@@ -47,7 +47,9 @@ def add(stack: Stack, more: MoreServers, master: Place, replica: Place, weight: 
         steps.run("--cluster check", any_server)
         identity = ask(master.port, "CLUSTER", "MYID")
         steps.run("rebalance", any_server, more=f"--cluster-weight {identity}={weight}")
-    assert masters_of(master)[ask(replica.port, "CLUSTER", "MYID")] == identity
+    own = ask(replica.port, "CLUSTER", "MYID")
+    # Servers hear of each other's parts a moment later.
+    eventually_blocking(lambda: masters_of(master).get(own) == identity, "the master has heard of its replica")
 
 
 def remove(stack: Stack, master: Place, replica: Place) -> None:

@@ -349,6 +349,8 @@ async def test_it_looks_well(stack: Stack, browser: Browser, people):
                 await screen.page.eventually("document.querySelectorAll('.tile .stroke').length > 8", "there are charts", 30)
                 await screen.check()
                 await screen.picture(f"console-{name}-overview")
+                await screen.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+                await screen.picture(f"console-{name}-overview-below")
                 for view in VIEWS:
                     await go(screen, view)
                     if view not in ("events", "bans"):

@@ -67,7 +67,8 @@ def test_acts_of_the_command_line(stack: Stack, app: str):
         ("user.unban", "anna"), ("user.disconnect", "anna"), ("user.disconnect", "anna"), ("token.mint", "anna"),
         ("trunk.set", app), ("number.set", number), ("number.remove", number), ("webhook.set", app), ("hook.set", app),
         ("trunk.remove", app), ("webhook.remove", app), ("hook.remove", app), ("app.change", app), ("app.remove", app)]
-    assert next(one for one in entries if one["act"] == "webhook.set")["details"]["name"] == "default"
+    details = {one["act"]: one["details"] for one in entries}
+    assert details["webhook.set"]["name"] == "default" and details["webhook.remove"] == {"name": "default"}
     assert "trunk-secret-word" not in json.dumps(entries)
 
 

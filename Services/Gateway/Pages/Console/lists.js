@@ -120,17 +120,17 @@ export function processesView({ api, may }) {
         { name: "Process", value: ({ id }) => make("code", {}, id) },
         { name: "Kind", kind: "extra", value: ({ kind }) => kind },
         { name: "Runs for", kind: "number", value: ({ since: begun }) => span(now - begun) },
-        { name: "Version", value: ({ version }) => version },
-        {
-            name: "Drain", kind: "actions",
-            value: ({ id, draining }) => (draining ? make("span", { class: "badge" }, "draining")
-                : may("admin") && confirming(`Drain ${id}`, "Drain", "Its users move, then it ends?", () => drain(id))),
-        },
+        { name: "Version", kind: "extra", value: ({ version }) => version },
         {
             name: "Level", kind: "number extra",
             value: (process) => (process.level === level ? String(level) : make("span", { class: "badge warn" }, `${process.level}, the cluster is at ${level}`)),
         },
         { name: "Host", kind: "extra", value: ({ host }) => host },
+        {
+            name: "Drain", kind: "actions",
+            value: ({ id, draining }) => (draining ? make("span", { class: "badge" }, "draining")
+                : may("admin") && confirming(`Drain ${id}`, "Drain", "Its users move, then it ends?", () => drain(id))),
+        },
     ], async () => {
         const { processes, clusterLevel, time } = await api.get("processes");
         [now, level] = [time, clusterLevel];
