@@ -34,8 +34,12 @@ async def barrier(sender: Client, channel: str, *receivers: Client) -> None:
 
 
 async def ring(caller: Client, callee: Client, channel: str, extra: str = "") -> None:
-    """Invites, and waits until both know that it rings."""
+    """Invites, and waits until both know that it rings, also when they have called each other in this channel before."""
+    def told(user: Client, verb: str) -> int:
+        return sum(call["channel"] == channel for call in user.calls(verb))
+
+    invited, rung = told(callee, "invite"), told(caller, "invite_ack")
     await caller.act("invite", channel, callee.account, extra)
-    await eventually(lambda: any(c["channel"] == channel for c in callee.calls("invite")), "the invitation arrived")
+    await eventually(lambda: told(callee, "invite") > invited, "the invitation arrived")
     await callee.act("invite_ack", channel, caller.account)
-    await eventually(lambda: any(c["channel"] == channel for c in caller.calls("invite_ack")), "it rings")
+    await eventually(lambda: told(caller, "invite_ack") > rung, "it rings")

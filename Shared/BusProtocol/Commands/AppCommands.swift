@@ -27,7 +27,7 @@ package struct AppSettings: Equatable, Sendable, FieldRecord {
     package var limits: AppLimits
     /// The app's server that is asked before some things happen; nil for none.
     package var hook: BeforeHook?
-    /// How the app's webhook tells of messages; nil when it does not.
+    /// How the app's webhooks tell of messages; nil when none does.
     package var webhookMessages: MessageDetail?
 
     /// Who is told of the app's messages; nil for nobody.
