@@ -37,7 +37,8 @@ extension Diagnosis {
             let atLeast = dead.contains { $0.dead >= WebhookStore.countedLetters } ? "at least " : ""
             advise(
                 "\(atLeast)\(letters) events for the webhooks of \(Self.names(dead)) were given up: "
-                    + "`heliographctl webhook dead APP` says why, `heliographctl webhook replay APP` sends them again")
+                    + "`heliographctl webhook dead APP` says why, `heliographctl webhook replay APP` sends them again; "
+                    + "for APP/NAME with `--name NAME`")
         }
     }
 

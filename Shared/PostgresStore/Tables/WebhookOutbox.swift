@@ -103,9 +103,9 @@ package actor WebhookOutbox {
         let rows = try await pool.query(
             "SELECT app, name, array_to_string(kinds, ' ') AS kinds, message_text FROM webhooks")
         for row in rows {
+            guard let key = WebhookKey.usable(row) else { continue }
             let kinds = try row.string("kinds").split(separator: " ").compactMap { WebhookKind(rawValue: String($0)) }
-            read.append(
-                Wish(key: try WebhookKey(row), kinds: Set(kinds), messageText: try row.bool("message_text")))
+            read.append(Wish(key: key, kinds: Set(kinds), messageText: try row.bool("message_text")))
         }
         wanted = Dictionary(grouping: read, by: \.key.app)
         let keys = Set(read.map(\.key))

@@ -48,9 +48,7 @@ extension WebhookQueue {
     }
 
     private func keys(_ sql: String) async throws(PostgresError) -> [WebhookKey] {
-        var keys: [WebhookKey] = []
-        for row in try await pool.query(sql) { keys.append(try WebhookKey(row)) }
-        return keys
+        try await pool.query(sql).compactMap(WebhookKey.usable)
     }
 
     /// What waits for a webhook.

@@ -227,9 +227,10 @@ package struct WebhookStore: Sendable {
             """, [.int(Self.countedLetters)])
         var standings: [WebhookStanding] = []
         for row in rows {
+            guard let key = WebhookKey.usable(row) else { continue }
             standings.append(
                 WebhookStanding(
-                    key: try WebhookKey(row), oldest: try row.optionalInt64("oldest"), dead: try row.int64("dead"),
+                    key: key, oldest: try row.optionalInt64("oldest"), dead: try row.int64("dead"),
                     attempts: try row.int64("attempts"), failing: try row.optionalInt64("failing"),
                     lastError: try row.optionalString("last_error")))
         }
@@ -363,6 +364,9 @@ extension WebhookKey {
         }
         self.init(app: app, name: name)
     }
+
+    /// Reads them for a list of all: nil for an app that was made by SQL with an invalid id, which holds up no others.
+    static func usable(_ row: PostgresRow) -> WebhookKey? { try? WebhookKey(row) }
 
     /// The first two parameters of statements about one webhook.
     var parameters: [PostgresParameter] { [.text(app.rawValue), .text(name.rawValue)] }

@@ -133,6 +133,20 @@ import Testing
         #expect(try await AppStore(pool: pool).settings(of: app)?.webhookMessages == .withText)
     }
 
+    @Test func anAppThatNobodyCanUseHoldsUpNoOthers() async throws {
+        let app = try await addApp("a")
+        try await pool.query("INSERT INTO apps (id, certificate, token_required) VALUES ('no id', '', false)")
+        try await pool.query(
+            """
+            INSERT INTO webhooks (app, url, secret, kinds)
+            VALUES ('no id', 'https://a/', 'whsec-0123456789abcdef', '{join}')
+            """)
+        try await outbox.add(try events(of: app, 0..<3))
+        #expect(try await waiting(app) == Array(0..<3))
+        #expect(try await WebhookQueue(pool: pool, process: "one").webhooks() == [WebhookKey(app: app)])
+        #expect(try await WebhookStore(pool: pool).standings().map(\.key) == [WebhookKey(app: app)])
+    }
+
     @Test func theRoomIsThatOfAWebhook() async throws {
         let app = try await addApp("a")
         var slow = Webhook(
