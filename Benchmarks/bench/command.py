@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from . import check, compare, live, micro, network, report, results, suite
+from . import builds, check, compare, live, micro, network, report, results, suite
 from .heliograph import Heliograph
 from .paths import BENCHMARKS, BenchError
 from .peers import PEERS
@@ -46,6 +46,12 @@ def parser() -> argparse.ArgumentParser:
         "--most", type=int, default=compare.MOST_ROUNDS, help=f"as many where fewer leave it open; odd (default: {compare.MOST_ROUNDS})")
     checking.add_argument(
         "--against", type=Path, metavar="DIR", help="a checkout with release programs (default: the previous release, built when it is missing)")
+    several = commands.add_parser("builds", help="several builds in turns: in which one an act has become dearer")
+    several.add_argument("checkouts", type=Path, nargs="+", metavar="DIR", help="a checkout with release programs")
+    several.add_argument(
+        "--scenarios", default="P1,C1", help=f"of {', '.join(builds.COMPARED)} (default: P1,C1)")
+    several.add_argument("--rounds", type=int, default=3, help="measurements of each build (default: 3)")
+    several.add_argument("--seconds", type=float, default=5, help="length of a measurement (default: 5)")
     commands.add_parser("micro", help="the parts of the hot path: CPU time, allocations, instructions")
     commands.add_parser("live", help="what an idle connection keeps in a gateway: blocks of memory and their bytes, counted")
     commands.add_parser("report", help="write RESULTS.md and results.json from the kept results")
@@ -173,6 +179,11 @@ def run(arguments: argparse.Namespace) -> int:
         case "clear": results.clear()
         case "all": measure_all(arguments)
         case "check": return measure_and_check(arguments)
+        case "builds":
+            names = arguments.scenarios.split(",")
+            if unknown := [name for name in names if name not in builds.COMPARED]:
+                raise BenchError(f"no scenario {unknown[0]!r} (there are {', '.join(builds.COMPARED)})")
+            print(*builds.table(builds.measured(arguments.checkouts, names, arguments.rounds, arguments.seconds)), sep="\n")
         case "psql": return look(arguments)
         case "bounds": print(*bounds.table(bounds.measured(arguments.rounds)), sep="\n")
         case "media-client":

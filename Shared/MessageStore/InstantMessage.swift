@@ -1,5 +1,7 @@
 package import BusProtocol
+internal import ClusterBus
 package import ClusterState
+internal import RedisClient
 package import SignalingProtocol
 
 /// A message from one user to another, see ``MailboxBatch``.
@@ -59,10 +61,60 @@ package struct ToldMessage: Sendable {
     }
 }
 
-/// What became of a message to a user that is told as an event.
+/// What became of a message to a user.
 struct InstantMessageSent {
+    /// The version of its entry; 0 for the repetition of one that was sent before.
     let version: Int64
-    let isOnline: Bool
-    /// When it was sent; 0 for the repetition of one that was sent before webhooks were told of messages.
-    let microseconds: Int64
+    /// Whether the receiver has a session; only of messages that are told as events.
+    var isOnline = false
+    /// When it was sent; only of messages that are told as events, and 0 for the repetition of one that was not.
+    var microseconds: Int64 = 0
+    /// Whether it was sent before, so that it had no effect now.
+    var isRepetition = false
+    /// Where it must be delivered here; nil when it is published to another gateway, or to nobody.
+    var own: OwnPlace?
+
+    /// The place of an entry in the mailbox of a session of the calling gateway.
+    struct OwnPlace {
+        /// The version before; 0 when there is none.
+        let previous: Int64
+        let session: SessionID
+    }
+
+    /// Reads an element of the reply to `messages_to_users` or, where messages are told as events,
+    /// `messages_to_users_told`.
+    static func read(_ value: RedisValue, isTold: Bool) -> Result<InstantMessageSent, SignalingError> {
+        switch value {
+        case .integer(let version): return .success(InstantMessageSent(version: version))
+        case .error(let error): return .failure(error.signaling)
+        case .array(let parts):
+            guard let version = parts.first?.int,
+                let sent = InstantMessageSent(version, parts.dropFirst(), isTold: isTold)
+            else { return .failure(.unreadableAnswer) }
+            return .success(sent)
+        case .null, .simple, .bulk: return .failure(.unreadableAnswer)
+        }
+    }
+
+    private init?(_ version: Int64, _ parts: ArraySlice<RedisValue>, isTold: Bool) {
+        self.version = version
+        var parts = parts
+        if isTold {
+            guard let online = parts.popFirst()?.int, let microseconds = parts.popFirst()?.int else { return nil }
+            (isOnline, self.microseconds) = (online == 1, microseconds)
+        }
+        isRepetition = version == 0
+        guard let next = parts.popFirst() else { return }
+        if next.string == "again" {
+            isRepetition = true
+            return
+        }
+        guard let previous = next.int, let session = parts.popFirst()?.string else { return nil }
+        own = OwnPlace(previous: previous, session: SessionID(session))
+    }
+
+    private init(version: Int64) {
+        self.version = version
+        isRepetition = version == 0
+    }
 }

@@ -1,9 +1,18 @@
-internal import BusProtocol
+package import BusProtocol
 internal import ClusterBus
 internal import ClusterState
 internal import NIOCore
 package import RedisClient
 package import SignalingProtocol
+
+/// What messages mean for sessions of the gateway that has sent them, of which Redis publishes nothing to it.
+package struct OwnMail {
+    /// New entries of the sessions' mailboxes.
+    package var deliveries: [MailDelivery]
+    /// Users whose mailboxes may have a new entry of which nobody else tells: the outcome of a call is not known, or a
+    /// message was a repetition. They need not have sessions here.
+    package var doubtful: [UserKey]
+}
 
 /// Collects messages to users, and users' acknowledgements, during one tick of the event loop and sends each kind in
 /// one call of a Redis Function. That costs Redis about half as much as one call each; batching adds no delay. In a
@@ -45,8 +54,16 @@ package final class MailboxBatch {
         var keys = RedisArguments()
         var arguments = RedisArguments()
         var completions: [(Result<Int64, SignalingError>) -> Void] = []
+        /// The messages, for sessions at the gateway itself.
+        var written: [Written] = []
         /// What is told of the messages, if it is.
         var told: [Told] = []
+    }
+
+    /// A message as it will be in its receiver's mailbox.
+    private struct Written {
+        let receiver: UserKey
+        let line: String
     }
 
     /// A message that is told as an event.
@@ -62,6 +79,10 @@ package final class MailboxBatch {
     private var messages = Call()
     private var clears = Call()
     private var isFlushScheduled = false
+
+    /// Takes what messages mean for sessions of the gateway itself. They are found in the replies of Redis, which then
+    /// publishes nothing to this gateway. Default nil: Redis publishes all.
+    package var onOwn: ((OwnMail) -> Void)?
 
     /// Sends over `connection`, for sessions that `gateway` holds. Sessions taken over by another gateway are
     /// refused, see ``SessionFence``.
@@ -104,6 +125,7 @@ package final class MailboxBatch {
         messages.arguments.append(message.line)
         if let command = message.command { messages.arguments.append(command.rawValue) }
         messages.completions.append(completion)
+        if onOwn != nil { messages.written.append(Written(receiver: message.to, line: message.line)) }
         if let told = message.told { messages.told.append(Told(receiver: message.to, message: told)) }
         messages.lineBytes += message.line.utf8.count
         if messages.completions.count == Self.bound || messages.lineBytes >= Self.byteBound { sendMessages() }
@@ -159,13 +181,14 @@ package final class MailboxBatch {
         var command = self.command(terms.isTold ? "messages_to_users_told" : "messages_to_users", call)
         command.append(connection.deadline(isRepeatable: terms.isRepeatable, inSlot: terms.slot))
         command.append(terms.isRepeatable ? 1 : 0)
+        command.append(onOwn == nil ? 0 : 1)
         command.append(terms.seconds * 1000)
         command.append(terms.bounds.entries)
         command.append(terms.bounds.bytes)
         command.append(contentsOf: call.arguments)
         command.isDurable = true
         let until = terms.isRepeatable ? Self.repeatedUntil : nil
-        if terms.isTold { sendTold(command, call, until) } else { send(command, call, until) }
+        if terms.isTold { sendTold(command, call, until) } else { sendUntold(command, call, until) }
     }
 
     private func sendClears() {
@@ -176,7 +199,11 @@ package final class MailboxBatch {
         command.append(contentsOf: call.arguments)
         // Not durable: entries that a lost call brings back are acknowledged again by the client.
         command.isDurable = false
-        send(command, call, Self.repeatedUntil)
+        let completions = call.completions
+        connection.send(command, repeatedUntil: Self.repeatedUntil) { [completing] reply in
+            let results = Self.results(reply, count: completions.count, Self.cleared)
+            completing { for (completion, result) in zip(completions, results) { completion(result) } }
+        }
     }
 
     /// A command up to the gateway's id, which all functions begin with.
@@ -189,24 +216,28 @@ package final class MailboxBatch {
         return command
     }
 
-    private func send(_ command: RedisCommand, _ call: Call, _ until: NIODeadline?) {
-        let completions = call.completions
-        connection.send(command, repeatedUntil: until) { [completing] reply in
-            let results = Self.results(reply, count: completions.count, Self.result)
-            completing { for (completion, result) in zip(completions, results) { completion(result) } }
+    private func sendUntold(_ command: RedisCommand, _ call: Call, _ until: NIODeadline?) {
+        connection.send(command, repeatedUntil: until) { [self] reply in
+            let (results, now) = Self.sent(reply, call)
+            completing {
+                for (completion, result) in zip(call.completions, results) { completion(result.map(\.version)) }
+                tellOwn(call, results, now)
+            }
         }
     }
 
     /// Sends messages, and puts those that were accepted where webhooks are told of them before it completes.
     private func sendTold(_ command: RedisCommand, _ call: Call, _ until: NIODeadline?) {
         let end = Self.repeatedUntil
-        connection.send(command, repeatedUntil: until) { [mirror, completing] reply in
-            let results = Self.results(reply, count: call.completions.count, Self.sent)
+        connection.send(command, repeatedUntil: until) { [self] reply in
+            let (results, now) = Self.sent(reply, call)
+            // Receivers do not wait for those who are told.
+            completing { tellOwn(call, results, now) }
             let rows = zip(call.told, results).compactMap { told, result -> MessageMirrorRow? in
                 guard case .success(let sent) = result, sent.microseconds > 0 else { return nil }
                 return told.message.row(to: told.receiver, sent)
             }
-            mirror.append(rows, slot: call.terms.slot, until: end) { error in
+            mirror.append(rows, slot: call.terms.slot, until: end) { [completing] error in
                 completing {
                     for (completion, result) in zip(call.completions, results) {
                         if let error, case .success = result {
@@ -220,6 +251,37 @@ package final class MailboxBatch {
         }
     }
 
+    /// Passes on what a call means for sessions of the gateway itself.
+    /// - Parameter now: from when the messages' time to live counts; nil when the call's outcome is not known.
+    private func tellOwn(_ call: Call, _ results: [Result<InstantMessageSent, SignalingError>], _ now: RedisTime?) {
+        guard let onOwn else { return }
+        guard let now else { return onOwn(OwnMail(deliveries: [], doubtful: call.written.map(\.receiver))) }
+        let lifetime = Int64(call.terms.seconds) * 1000
+        var mail = OwnMail(deliveries: [], doubtful: [])
+        for (written, result) in zip(call.written, results) {
+            guard case .success(let sent) = result else { continue }
+            if sent.isRepetition {
+                mail.doubtful.append(written.receiver)
+            } else if let place = sent.own {
+                let entry = MailboxEntry(
+                    version: sent.version, expiresAt: RedisTime(milliseconds: now.milliseconds + lifetime),
+                    line: written.line)
+                mail.deliveries.append(MailDelivery(session: place.session, previous: place.previous, entry: entry))
+            }
+        }
+        if !mail.deliveries.isEmpty || !mail.doubtful.isEmpty { onOwn(mail) }
+    }
+
+    /// What became of each message of a call, and the moment when they were added; nil when that is not known.
+    private static func sent(
+        _ reply: Result<RedisValue, RedisError>, _ call: Call
+    ) -> ([Result<InstantMessageSent, SignalingError>], RedisTime?) {
+        let isTold = call.terms.isTold
+        var results = results(reply, count: call.completions.count + 1) { InstantMessageSent.read($0, isTold: isTold) }
+        guard case .success(let clock)? = results.popLast() else { return (results, nil) }
+        return (results, RedisTime(milliseconds: clock.version))
+    }
+
     private static func results<Sent>(
         _ reply: Result<RedisValue, RedisError>, count: Int, _ result: (RedisValue) -> Result<Sent, SignalingError>
     ) -> [Result<Sent, SignalingError>] {
@@ -230,15 +292,7 @@ package final class MailboxBatch {
         }
     }
 
-    private static func sent(_ value: RedisValue) -> Result<InstantMessageSent, SignalingError> {
-        if case .error(let error) = value { return .failure(error.signaling) }
-        guard let parts = value.array, parts.count == 3, let version = parts[0].int, let microseconds = parts[2].int
-        else { return .failure(.unreadableAnswer) }
-        return .success(
-            InstantMessageSent(version: version, isOnline: parts[1].int == 1, microseconds: microseconds))
-    }
-
-    private static func result(_ value: RedisValue) -> Result<Int64, SignalingError> {
+    private static func cleared(_ value: RedisValue) -> Result<Int64, SignalingError> {
         switch value {
         case .integer(let version): .success(version)
         case .error(let error): .failure(error.signaling)

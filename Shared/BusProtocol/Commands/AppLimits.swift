@@ -6,21 +6,21 @@ internal import SignalingProtocol
 /// field in commands and its place in listings follow from the line.
 package struct AppLimits: Equatable, Sendable, FieldRecord {
     /// The largest number of channel messages of one session per second; the same applies to messages to users.
-    package var messagesPerSecond = Limits.messagesPerSecond
+    @Narrow package var messagesPerSecond = Limits.messagesPerSecond
     /// The largest number of messages in one channel per second, in the whole cluster, unless `_sendmsg_limit`
     /// overrides it.
-    package var channelMessagesPerSecond = Limits.channelMessagesPerSecond
+    @Narrow package var channelMessagesPerSecond = Limits.channelMessagesPerSecond
     /// The largest number of other acts of one session per second: everything but
     /// messages, attribute changes and polls.
-    package var actsPerSecond = Limits.actsPerSecond
+    @Narrow package var actsPerSecond = Limits.actsPerSecond
     /// The largest number of attribute changes of one session per second.
-    package var attributeChangesPerSecond = Limits.attributeChangesPerSecond
+    @Narrow package var attributeChangesPerSecond = Limits.attributeChangesPerSecond
     /// The largest number of attribute changes in one channel per second, in the whole cluster.
-    package var channelAttributeChangesPerSecond = Limits.channelAttributeChangesPerSecond
+    @Narrow package var channelAttributeChangesPerSecond = Limits.channelAttributeChangesPerSecond
     /// The largest number of messages that wait for one user.
-    package var mailboxEntries = Limits.mailboxEntries
+    @Narrow package var mailboxEntries = Limits.mailboxEntries
     /// The largest total size, in bytes, of messages that wait for one user.
-    package var mailboxBytes = Limits.mailboxBytes
+    @Narrow package var mailboxBytes = Limits.mailboxBytes
     /// Whether clients may join the special channels, which announce logins and joins to the app's servers.
     package var specialChannelsOpen = true
     /// How the server API's streams of events tell of the app's messages; nil, the default, when they do not.
@@ -28,6 +28,19 @@ package struct AppLimits: Equatable, Sendable, FieldRecord {
 
     /// The limits of an app whose operator has set none.
     package init() {}
+
+    /// A limit in half of the memory, because every session has them. Larger values become the largest.
+    @propertyWrapper
+    package struct Narrow: Equatable, Sendable {
+        private var stored: Int32
+
+        package init(wrappedValue: Int) { stored = Int32(clamping: wrappedValue) }
+
+        package var wrappedValue: Int {
+            get { Int(stored) }
+            set { stored = Int32(clamping: newValue) }
+        }
+    }
 
     /// All limits that are numbers.
     package static let all: [AppLimit] = [

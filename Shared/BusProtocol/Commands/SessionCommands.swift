@@ -42,14 +42,35 @@ package struct SessionOpened: Equatable, Sendable, FieldRecord {
     package var uid: UInt32
     /// When the session was opened, and the gateway's claim on it.
     package var hold: SessionHold
+    /// The user's mailbox when nothing waited in it; nil when it must be read. Mail that has been published since the
+    /// command was sent is not in it.
+    package var mail: EmptyMailbox?
 
-    package init(uid: UInt32, hold: SessionHold = SessionHold()) {
+    package init(uid: UInt32, hold: SessionHold = SessionHold(), mail: EmptyMailbox? = nil) {
         self.uid = uid
         self.hold = hold
+        self.mail = mail
     }
 
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
-        self.init(uid: try fields.field("uid", \.uid), hold: try fields.fields(of: \.hold))
+        self.init(
+            uid: try fields.field("uid", \.uid), hold: try fields.fields(of: \.hold),
+            mail: try fields.optional("mail", \.mail))
+    }
+}
+
+/// A mailbox in which nothing waits: `CLEARED HIGHEST` as a field.
+package struct EmptyMailbox: Equatable, Sendable {
+    /// The highest version that was ever deleted; 0 for a user who never had an entry.
+    package let cleared: Int64
+    /// The last version that was assigned.
+    package let highest: Int64
+
+    /// Nil without either.
+    package init?(cleared: Int64?, highest: Int64?) {
+        guard let cleared, let highest else { return nil }
+        self.cleared = cleared
+        self.highest = highest
     }
 }
 

@@ -70,6 +70,17 @@ extension LatestMembers: FieldValue {
     }
 }
 
+extension EmptyMailbox: FieldValue {
+    package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, "\(cleared) \(highest)") }
+    package init(_ name: String, from reader: FieldReader) throws(SignalingError) {
+        let numbers = try reader.string(name).split(separator: " ", omittingEmptySubsequences: false).map { Int64($0) }
+        guard numbers.count == 2, let mailbox = Self(cleared: numbers[0], highest: numbers[1]) else {
+            throw FieldReader.malformed(name, "pair of numbers")
+        }
+        self = mailbox
+    }
+}
+
 extension Line: FieldValue {
     /// Writes the line as clients have it.
     package func put(as name: String, in writer: inout FieldWriter) { writer.put(name, wire) }

@@ -7,14 +7,32 @@ package struct Line: Hashable, Sendable {
     package let user: UserKey
     /// The session's id.
     package let session: SessionID
-    /// 32 hexadecimal digits in lower case, unguessable.
-    package let secret: String
+    /// The line as clients send it. It is kept, and the secret is not, because every call is compared with it, and each
+    /// text of a session takes up memory of its connection.
+    package let wire: String
 
     /// Creates the line of a new session.
+    /// - Parameter secret: see ``secret``.
     package init(user: UserKey, session: SessionID, secret: String) {
         self.user = user
         self.session = session
-        self.secret = secret
+        wire =
+            "\(session).\(secret).\(PercentEscape.escape(user.app.rawValue)).\(PercentEscape.escape(user.account.rawValue))"
+    }
+
+    /// 32 hexadecimal digits in lower case, unguessable.
+    package var secret: String {
+        let afterSession = wire.utf8.dropFirst(session.rawValue.utf8.count + 1)
+        return String(Substring(afterSession.prefix { $0 != UInt8(ascii: ".") }))
+    }
+
+    /// The same line, with its user's app as the same text that `app` is in memory. Sessions of an app then share it.
+    package func sharing(_ app: AppID) -> Line { Line(UserKey(app: app, account: user.account), session, wire) }
+
+    private init(_ user: UserKey, _ session: SessionID, _ wire: String) {
+        self.user = user
+        self.session = session
+        self.wire = wire
     }
 
     /// The most bytes that a session's id in a line may have.
@@ -33,13 +51,13 @@ package struct Line: Hashable, Sendable {
         guard parts.count == 4, Self.isSession(parts[0]), Self.isSecret(parts[1]),
             let app = PercentEscape.unescape(parts[2]), let account = PercentEscape.unescape(parts[3])
         else { throw bad }
+        let user: UserKey
         do {
             user = UserKey(app: try AppID(app), account: try Account(account))
         } catch {
             throw bad
         }
-        session = SessionID(parts[0])
-        secret = parts[1]
+        self.init(user: user, session: SessionID(parts[0]), secret: parts[1])
     }
 
     private static func isSession(_ text: String) -> Bool {
@@ -61,10 +79,5 @@ package struct Line: Hashable, Sendable {
             && text.utf8.allSatisfy {
                 Hex.value(of: $0) != nil && !(UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0)
             }
-    }
-
-    /// The line as clients send it.
-    package var wire: String {
-        "\(session).\(secret).\(PercentEscape.escape(user.app.rawValue)).\(PercentEscape.escape(user.account.rawValue))"
     }
 }

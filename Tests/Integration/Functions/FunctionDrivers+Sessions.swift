@@ -12,7 +12,7 @@ extension FunctionDrivers {
         .function(
             "session_open", tag: tag,
             arguments: [
-                .string("open-\(sid)"), 0, gateway, .string(sid), "secret", 7, .string(long("device")), 0, 120, 0,
+                0, gateway, .string(sid), "secret", 7, .string(long("device")), 0, 120, 0,
             ] + attributes)
     }
 

@@ -196,6 +196,52 @@ import Testing
         }
     }
 
+    /// A process has opened the session and died; another one gets the command, and does what follows.
+    @Test func aRepetitionFindsTheSessionAndWhatItHasReplaced() async throws {
+        try await RedisScene.run(appendOnly: false, libraries: [.presence]) { scene in
+            let user = UserKey(app: try AppID("app"), account: try Account("alice"))
+            func open(_ session: String, at gateway: String = "g1") async throws -> [String] {
+                try await scene.connection.execute(
+                    .function(
+                        "session_open", tag: KeySpace.tag(user), 0, .string(gateway), .string(session), "secret", 7,
+                        "d",
+                        0, 20, 0, "")
+                ).texts
+            }
+            let first = try await open("s1")
+            #expect(first.count == 5 && first[3] == "0", "nothing waits: \(first)")
+            let again = try await open("s1")
+            #expect(again == first[..<3] + ["", ""], "the mailbox is to be read")
+            let second = try await open("s2")
+            #expect(second.count == 16 && second[5] == "s1")
+            #expect(try await open("s2") == second[..<3] + ["", ""] + second[5...])
+            await #expect(throws: RedisError.self, "it is over") { try await open("s1") }
+            await #expect(throws: RedisError.self, "it is at another gateway") { try await open("s2", at: "g2") }
+        }
+    }
+
+    @Test func aLoginIsToldWhetherMailWaits() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let user = try stage.user("alice")
+            func opened(_ session: String) async throws -> EmptyMailbox? {
+                let line = Line(user: user, session: SessionID(session), secret: TestLine.secret)
+                return try await gateway.send(
+                    OpenSession(gateway: gateway.id, line: line, device: "test", push: false)
+                ).mail
+            }
+            #expect(try await opened("s1")?.cleared == 0)
+            let box = KeySpace.tag(user) + ":box"
+            let waits = Int64(4_000_000_000_000)
+            _ = try await stage.redis("HSET", box, "ver", "700", "clear", "600", "expires", "\(waits)")
+            #expect(try await opened("s2") == nil)
+            _ = try await stage.redis("HSET", box, "clear", "700")
+            #expect(try await opened("s3") == EmptyMailbox(cleared: 700, highest: 700), "all is forgotten")
+            _ = try await stage.redis("HSET", box, "clear", "600", "expires", "1")
+            #expect(try await opened("s4") == EmptyMailbox(cleared: 600, highest: 700), "all has expired")
+        }
+    }
+
     @Test func aRepeatedCommandTakesEffectOnce() async throws {
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")

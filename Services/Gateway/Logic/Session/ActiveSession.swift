@@ -11,14 +11,11 @@ package final class ActiveSession: Sendable, Equatable {
     /// The keys of the session's user. Kept, because each message needs their tag, which
     /// contains a checksum of the name.
     package let keys: UserKeys
-    /// The prefix of its messages' command ids; nil unless the client repeats unanswered messages after a resume.
-    private let messagePrefix: String?
 
     /// Creates it from a session that presence has opened or moved to this gateway.
     package init(_ session: ConnectionStateMachine.Session) {
         self.session = session
         keys = UserKeys(session.line.user)
-        messagePrefix = session.push ? "m.\(session.line.session)." : nil
     }
 
     /// The session's id.
@@ -28,10 +25,17 @@ package final class ActiveSession: Sendable, Equatable {
     /// The session and its user, as sent with commands.
     package var actor: Actor { Actor(user: session.line.user, uid: session.uid, session: session.line.session) }
 
-    /// The command id of a message; nil when the client gave it no id, or does not repeat messages.
+    /// The command id of a message; nil when the client gave it no id, or does not repeat unanswered messages after a
+    /// resume.
     package func command(forMessage id: String?) -> CommandID? {
-        guard let messagePrefix, let id else { return nil }
-        return CommandID(messagePrefix + PercentEscape.escape(id))
+        guard session.push, let id else { return nil }
+        let (name, escaped) = (self.id.rawValue, PercentEscape.escape(id))
+        var text = "m."
+        text.reserveCapacity(name.utf8.count + escaped.utf8.count + 3)
+        text += name
+        text += "."
+        text += escaped
+        return CommandID(text)
     }
 
     package static func == (left: ActiveSession, right: ActiveSession) -> Bool { left.session == right.session }

@@ -26,6 +26,8 @@ package struct ClientSession: ~Copyable {
     var areHooksKnown = true
     /// The session's mailbox; nil until the login or resume is answered.
     var mailbox: SessionMailbox?
+    /// Whether there has been news of the mailbox before it was started.
+    var isMailMissed = false
     /// The session's channel.
     var channel = SessionChannel()
 

@@ -66,6 +66,8 @@ extension SessionAction {
         case loadMailbox(ActiveSession, after: Int64, fresh: Bool)
         /// Send ``SessionEvent/Mailbox/loadDue`` after a pause.
         case loadMailboxLater
+        /// Send ``SessionEvent/Mailbox/gapDue(_:)`` after a pause: an entry was told of before the one before it.
+        case awaitEarlierMail(gap: Int32)
         /// Delete entries up to this version in Redis.
         case clearMailbox(ActiveSession, through: Int64)
         /// Subscribe to the channel.

@@ -52,6 +52,8 @@ extension SessionEvent {
         case limits(AppLimits)
         /// What the app's server is asked about from now on; nil while that is not known.
         case hooks(HookPoints?)
+        /// The session's app, as the one text that all sessions of the app here share.
+        case app(AppID)
         /// The reply to ``SessionAction/Request/open(_:)``.
         case opened(Result<SessionOpened, SignalingError>)
         /// The reply to ``SessionAction/Request/resume(_:)``.
@@ -72,6 +74,8 @@ extension SessionEvent {
     package enum Mailbox: Sendable {
         /// An entry was published; the version before it is given.
         case published(MailboxEntry, after: Int64)
+        /// The pause of ``SessionAction/Request/awaitEarlierMail(gap:)`` has passed.
+        case gapDue(Int32)
         /// Publications may have been lost.
         case resynchronize
         /// Redis has reported the last version that it assigned.

@@ -63,7 +63,9 @@ extension SessionEvent.Session {
         case .superseded(.closeFrame(let code)): "session over: \(code.rawValue)"
         case .superseded(.silent): "session goes on on another connection"
         case .end(let code): "session ended: \(code.rawValue)"
-        case .appAnswered(.success, _, _), .limits, .hooks, .opened, .resumed, .ratesTaken, .loggedOut, .tokenCheck: nil
+        case .appAnswered(.success, _, _), .limits, .hooks, .app, .opened, .resumed, .ratesTaken, .loggedOut,
+            .tokenCheck:
+            nil
         }
     }
 }
@@ -77,7 +79,7 @@ extension SessionEvent.Mailbox {
         case .loaded(.success(let page)): "mailbox read: \(page.entries.count) messages"
         case .loaded(.failure(let error)): "mailbox not read: \(error.traced)"
         case .notCleared(let error): "messages not removed: \(error.traced)"
-        case .latest, .loadDue, .pollTimerFired: nil
+        case .latest, .gapDue, .loadDue, .pollTimerFired: nil
         }
     }
 }

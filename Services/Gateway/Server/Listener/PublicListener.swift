@@ -23,8 +23,6 @@ struct PublicListener: Sendable {
     /// How long a connection may take to become a WebSocket, or to request discovery and receive the answer.
     private static let handshakeTimeout = Duration.seconds(10)
     static let tlsHandler = "tls"
-    /// The sizes of the buffers that clients' bytes are read into.
-    private static let readBuffers = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 512, maximum: 65_536)
 
     let configuration: GatewayConfiguration
     let group: any EventLoopGroup
@@ -58,7 +56,8 @@ struct PublicListener: Sendable {
             .serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .childChannelOption(.recvAllocator, value: Self.readBuffers)
+            .childChannelOption(.maxMessagesPerRead, value: ReadBuffers.readsAtOnce)
+            .childChannelOption(.recvAllocator, value: ReadBuffers())
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try receive(channel, tls: tls) }
             }
@@ -86,7 +85,8 @@ struct PublicListener: Sendable {
         guard let copy, copy >= 0 else { throw ChannelError.operationUnsupported }
         ClientBootstrap(group: shard.eventLoop)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .channelOption(.recvAllocator, value: Self.readBuffers)
+            .channelOption(.maxMessagesPerRead, value: ReadBuffers.readsAtOnce)
+            .channelOption(.recvAllocator, value: ReadBuffers())
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try configure(channel, tls: tls) }
             }

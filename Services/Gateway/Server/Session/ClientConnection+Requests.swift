@@ -15,6 +15,8 @@ extension ClientConnection {
     private static let settlementPause = Duration.seconds(1)
     /// The pause before an app's settings are looked up again.
     private static let settingsPause = Duration.seconds(1)
+    /// How long an entry that has overtaken another waits for it, before the mailbox is read.
+    private static let earlierMailPause = Duration.milliseconds(100)
 
     func perform(_ request: SessionAction.Request, on shard: isolated GatewayShard) {
         switch request {
@@ -26,6 +28,7 @@ extension ClientConnection {
         case .logOut(let active, let ticket): logOut(ticket, of: active, on: shard)
         case .loadMailbox(let active, let after, let fresh): loadMailbox(of: active, after: after, fresh, on: shard)
         case .loadMailboxLater: later(.milliseconds(.random(in: 200...1000)), .mailbox(.loadDue), on: shard)
+        case .awaitEarlierMail(let gap): later(Self.earlierMailPause, .mailbox(.gapDue(gap)), on: shard)
         case .clearMailbox(let active, let version): clearMailbox(of: active, through: version, on: shard)
         case .subscribe(let key): subscribe(key, on: shard)
         case .join(let active, let ticket, let name, let number):
@@ -83,6 +86,7 @@ extension ClientConnection {
         shard.sender.send(command, by: loginDeadline.deadline) { [self] result in
             // The hook may have changed meanwhile, of which the shard tells only sessions that are logged in.
             handle(.session(.hooks(shard.hooks.points(of: app))), on: shard)
+            handle(.session(.app(shard.apps.shared(app))), on: shard)
             handle(.session(.opened(result)), on: shard)
         }
     }
@@ -106,6 +110,7 @@ extension ClientConnection {
         guard result.failure == nil else { return tellResumed(line.session, result, on: shard) }
         shard.apps.find(line.user.app) { [self] settings in
             learn(settings, of: line.user.app, on: shard)
+            handle(.session(.app(shard.apps.shared(line.user.app))), on: shard)
             tellResumed(line.session, result, on: shard)
         }
     }

@@ -81,6 +81,9 @@ final class AppDirectory {
     /// Passes settings to the callback that presence gives now; the cached ones when it does not answer.
     func renew(_ app: AppID, _ callback: @escaping Callback) { ask(app, for: callback) }
 
+    /// The same app, as the text that is cached with its settings, if they are.
+    func shared(_ app: AppID) -> AppID { entries.index(forKey: app).map { entries.keys[$0] } ?? app }
+
     private func findUnknown(_ app: AppID, _ now: LocalTime, _ callback: @escaping Callback) {
         if let askedAt = unknown[app], now - askedAt < freshness { return callback(.failure(Self.unknownApp)) }
         guard waiting[app] != nil || questions.take(now: now) else {

@@ -43,15 +43,7 @@ extension GatewayShard {
         switch event {
         case .reply(let command, let outcome):
             sender.received(command, outcome)
-        case .mail(let deliveries):
-            // For an unknown session, the connection was lost and its detach is in progress: the entry waits in the
-            // mailbox.
-            gatherer.gather {
-                for delivery in deliveries {
-                    sessions[delivery.session]?.handle(
-                        .mailbox(.published(delivery.entry, after: delivery.previous)), on: self)
-                }
-            }
+        case .mail(let deliveries): deliver(deliveries)
         case .kicked(let session, let code):
             supersede(session, .closeFrame(code))
         case .moved(let session):
@@ -60,6 +52,40 @@ extension GatewayShard {
             removed(session, by: removal)
         case .media(let publication): tell(publication)
         case .trace(let order): follow(order)
+        }
+    }
+
+    /// For an unknown session, the connection was lost and its detach is in progress: the entry waits in the mailbox.
+    private func deliver(_ deliveries: [MailDelivery]) {
+        gatherer.gather {
+            for delivery in deliveries {
+                sessions[delivery.session]?.handle(
+                    .mailbox(.published(delivery.entry, after: delivery.previous)), on: self)
+            }
+        }
+    }
+
+    /// Takes what messages that were sent here mean for the shard's own sessions.
+    func received(_ own: OwnMail) {
+        deliver(own.deliveries)
+        doubt(own.doubtful)
+    }
+
+    /// Reads the mailboxes of these users' sessions again. While Redis does not answer, many calls fail; the users of
+    /// ``gatheringTime`` are looked for together, because sessions are not kept by user.
+    private func doubt(_ users: [UserKey]) {
+        guard !users.isEmpty else { return }
+        let isGathering = !doubtful.isEmpty
+        doubtful.formUnion(users)
+        guard !isGathering else { return }
+        eventLoop.assumeIsolated().scheduleTask(in: Self.gatheringTime) { [self] in
+            let users = doubtful
+            doubtful = []
+            for connection in sessions.values {
+                // One that is logging in, too: its mailbox may have been empty before.
+                guard let user = connection.session.subject, users.contains(user) else { continue }
+                connection.handle(.mailbox(.resynchronize), on: self)
+            }
         }
     }
 

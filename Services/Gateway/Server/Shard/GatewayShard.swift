@@ -83,6 +83,8 @@ actor GatewayShard {
     let ownTopic: Topic
     /// All topics of the shard itself.
     let ownTopics: Set<Topic>
+    /// Users whose mailboxes may have entries of which nobody tells, until they are read again.
+    var doubtful: Set<UserKey> = []
     /// The frame that is being sent.
     private var frame = ByteBuffer()
     /// Payload of the current frame; valid until the next frame is parsed. All connections share it.
@@ -342,6 +344,7 @@ actor GatewayShard {
     func start() {
         startRing()
         apps.onRenewed = { [unowned self] app, settings in adopt(settings, of: app) }
+        mailboxes.onOwn = { [unowned self] in received($0) }
         redis.onConnected { [unowned self] slots in assumeIsolated { $0.redisConnected(slots) } }
         redis.start()
         subscriber.start()

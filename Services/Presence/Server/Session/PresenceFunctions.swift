@@ -31,18 +31,22 @@ struct PresenceFunctions: Sendable {
     func known(_ user: UserKey) async throws(SignalingError) -> KnownUser {
         let keys = UserKeys(user)
         let replies = try await redis.answers(to: [
-            RedisCommand("HGET", key: keys.box, "uid"), RedisCommand("HGET", key: keys.session, "sid"),
+            RedisCommand("HMGET", key: keys.box, arguments: ["uid", "sid"]),
             RedisCommand("EXISTS", key: keys.attributesVersion),
             RedisCommand("HGET", key: keys.attributes, .string(BuiltInAttribute.connectionTimeout)),
         ])
+        guard let box = replies[0].array, box.count == 2 else { throw .unreadableAnswer }
         return KnownUser(
-            uid: replies[0].string.flatMap(UInt32.init), session: replies[1].string.map { SessionID($0) },
-            attributesAreCached: replies[2].int == 1, connectionTimeout: replies[3].string)
+            uid: box[0].string.flatMap(UInt32.init),
+            session: box[1].string.flatMap { $0.isEmpty ? nil : SessionID($0) },
+            attributesAreCached: replies[1].int == 1, connectionTimeout: replies[2].string)
     }
 
     struct Opened: Equatable {
         var change: Int64
         var hold: SessionHold
+        /// The mailbox, if nothing waits in it.
+        var mail: EmptyMailbox?
         var replaced: EndedSession?
         /// Whether the gateway has a lease, as far as is known; otherwise nobody would notice its loss.
         var gatewayLives: Bool
@@ -69,7 +73,7 @@ struct PresenceFunctions: Sendable {
         let opening = RedisCommand.function(
             "session_open", tag: KeySpace.tag(line.user),
             arguments: [
-                .string(context.id.rawValue), .deadline(context.deadline), .string(command.gateway.rawValue),
+                .deadline(context.deadline), .string(command.gateway.rawValue),
                 .string(line.session.rawValue), .string(line.secret), .int(uid), .string(command.device),
                 command.push ? 1 : 0, .seconds(timeout), .int64(command.tokenExpiry),
             ] + attributes)
@@ -85,6 +89,7 @@ struct PresenceFunctions: Sendable {
         if parts.isEmpty { return nil }
         return Opened(
             change: try parts.int64(), hold: SessionHold(since: try parts.time(), claim: try parts.int64()),
+            mail: EmptyMailbox(cleared: Int64(try parts.text()), highest: Int64(try parts.text())),
             replaced: EndedSession(fields: parts.remainingTexts),
             gatewayLives: replies.found[0].flatMap { GatewayLeases.remaining($0) } != nil,
             hasAudience: ServerAnnouncement.mayBeHeard(replies.found[1]))

@@ -41,7 +41,8 @@ struct SessionHandler: Sendable {
         PresenceMetrics.shared.opened.increment()
         log("session opened", user, command.line.session, command.gateway)
         return FollowedReply(
-            SessionOpened(uid: uid, hold: opened.hold), then: commands(after: opened, command, uid: uid))
+            SessionOpened(uid: uid, hold: opened.hold, mail: opened.mail),
+            then: commands(after: opened, command, uid: uid))
     }
 
     /// Opens a session, after reading from PostgreSQL what Redis does not know about the user.

@@ -275,11 +275,12 @@ local function end_and_total(box)
     return tonumber(expires), tonumber(total or 0)
 end
 
--- Adds an entry. Collects in `mails`, for each gateway, the words of one event about new mail of its sessions.
+-- Adds an entry. Collects in `mails`, for each gateway but `own`, the words of one event about new mail of its sessions.
 -- `kind` and `call` are '' for messages; then `entries` and `bytes` are the mailbox's bounds. For call events `entries`
 -- is their maximum number.
--- Returns {version, 1 when the user has a session}, or an error.
-local function add_entry(tag, mails, now, line, lifetime, entries, bytes, sender, kind, call)
+-- Returns the version and 1 when the user has a session, else 0; for a session of the gateway `own` also the version before,
+-- as text, and its sid. Or it returns an error.
+local function add_entry(tag, mails, now, line, lifetime, entries, bytes, sender, kind, call, own)
     local mailbox, box = tag .. ':mbox', tag .. ':box'
     local known = redis.call('HMGET', box, 'ver', 'expires', 'total', 'off', 'sid', 'gateway')
     local expires, total, off = tonumber(known[2]), tonumber(known[3] or 0), tonumber(known[4] or 0)
@@ -337,7 +338,11 @@ local function add_entry(tag, mails, now, line, lifetime, entries, bytes, sender
         redis.call('HINCRBY', tag .. ':mfrom', sender, weight)
         redis.call('PEXPIREAT', tag .. ':mfrom', number(expires))
     end
-    if gateway ~= '' then
+    if gateway == '' then
+        return version, sid ~= '' and 1 or 0
+    elseif gateway == own then
+        return version, 1, known[1] or '0', sid
+    else
         local words = mails[gateway]
         if not words then
             words = {'mail'}
@@ -350,8 +355,8 @@ local function add_entry(tag, mails, now, line, lifetime, entries, bytes, sender
         words[count + 4] = expiry_text
         words[count + 5] = #line
         words[count + 6] = line
+        return version, 1
     end
-    return {version, sid ~= '' and 1 or 0}
 end
 
 -- Tells gateways of new mail. `tag` is that of any of the receivers, who are all in one bucket.

@@ -55,9 +55,10 @@ local function message_to_user(keys, args)
             return {err = MEMORY_FULL}
         end
         local mails = {}
-        local result = add_entry(tag, mails, now, args[2], args[3], args[4], args[5], '', args[6], args[7])
+        local version, online = add_entry(tag, mails, now, args[2], args[3], args[4], args[5], '', args[6], args[7])
         publish_mails(tag, mails)
-        return result
+        -- An error is a table.
+        return online and {version, online} or version
     end)
 end
 
@@ -79,27 +80,31 @@ local function late_error(deadline, now)
     return nil
 end
 
--- Returns what messages_to_users_told has returned for a command before, or zeros when the message was sent by messages_to_users.
+-- Returns what messages_to_users_told has returned for a command before, or zeros when the message was sent by messages_to_users;
+-- and 'again'.
 local function told_before(done)
     local version, online, us = string.match(redis.call('GET', done) or '', '^(%d+) (%d) (%d+)$')
-    return {tonumber(version or 0), tonumber(online or 0), tonumber(us or 0)}
+    return {tonumber(version or 0), tonumber(online or 0), tonumber(us or 0), 'again'}
 end
 
--- KEYS: the receiver's tag per message. ARGV: gateway, deadline (ms by this clock, 0 for none), 1 when messages have commands, time to live
--- (ms), maximum entries and bytes of the mailboxes; then per message: the sender's tag (no key: it may lie in another slot), the sender's sid
--- ('' for an app's server), line, and its command if messages have them.
--- Returns per message its version, 0 for a duplicate, or an error. With `tells`, which is for apps whose webhooks tell of
--- messages: {version, 1 when the user has a session, time (us, another one for each message)}, the same for a duplicate.
+-- KEYS: the receiver's tag per message. ARGV: gateway, deadline (ms by this clock, 0 for none), 1 when messages have commands, 1 when
+-- nothing is to be published to that gateway, time to live (ms), maximum entries and bytes of the mailboxes; then per message: the sender's
+-- tag (no key: it may lie in another slot), the sender's sid ('' for an app's server), line, and its command if messages have them.
+-- Returns per message its version, 0 for a duplicate, {version, version before, sid} for a session of a gateway to which nothing is
+-- published, or an error; and at the end the clock (ms), from which the time to live counts. With `tells`, which is for apps whose
+-- webhooks tell of messages: {version, 1 when the user has a session, time (us, another one for each message)}, the same for a
+-- duplicate, followed by 'again'; and where nothing is published also the version before and the sid.
 local function send_to_users(keys, args, tells)
     spent = 0
     local now, us = clock()
     local late = late_error(args[2], now)
+    local own = args[4] == '1' and args[1] or nil
     -- As numbers, so that they are converted once for all messages.
-    local lifetime, entries, bytes = tonumber(args[4]), tonumber(args[5]), tonumber(args[6])
+    local lifetime, entries, bytes = tonumber(args[5]), tonumber(args[6]), tonumber(args[7])
     local width = args[3] == '1' and 4 or 3
     local results, mails, senders = {}, {}, {}
     for i = 1, #keys do
-        local first = width * i - width + 7
+        local first = width * i - width + 8
         local tag, sender, sid, line = keys[i], args[first], args[first + 1], args[first + 2]
         local refusal
         -- A sender's session is checked once per call. An app's server, which has none, sends with the sid ''.
@@ -116,24 +121,26 @@ local function send_to_users(keys, args, tells)
         elseif done and not redis.call('SET', done, '', 'PX', DONE_MS, 'NX') then
             results[i] = tells and told_before(done) or 0
         else
-            local succeeded, result = pcall(add_entry, tag, mails, now, line, lifetime, entries, bytes, sender, '', '')
-            if not succeeded and type(result) ~= 'table' then
-                result = {err = tostring(result)}
-            end
-            if done and result.err then
-                redis.call('DEL', done)
-            end
-            if tells and not result.err then
-                result[3] = us + i - 1
+            local succeeded, version, online, previous, mine = pcall(
+                add_entry, tag, mails, now, line, lifetime, entries, bytes, sender, '', '', own)
+            if not online then
+                results[i] = succeeded and version or {err = type(version) == 'table' and version.err or tostring(version)}
                 if done then
-                    local told = number(result[1]) .. ' ' .. number(result[2]) .. ' ' .. number(result[3])
-                    redis.call('SET', done, told, 'PX', DONE_MS)
+                    redis.call('DEL', done)
                 end
+            elseif tells then
+                local sent = us + i - 1
+                results[i] = {version, online, sent, previous, mine}
+                if done then
+                    redis.call('SET', done, number(version) .. ' ' .. online .. ' ' .. number(sent), 'PX', DONE_MS)
+                end
+            else
+                results[i] = mine and {version, previous, mine} or version
             end
-            results[i] = (tells or result.err) and result or result[1]
         end
     end
     publish_mails(keys[1], mails)
+    results[#keys + 1] = now
     return results
 end
 

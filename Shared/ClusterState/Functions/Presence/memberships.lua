@@ -12,34 +12,47 @@ local function later_turn(turn, known)
     return number(math.max(tonumber(turn), tonumber(known or '0')))
 end
 
+-- Records a channel as the session's; `args` are those of session_enter. The deadline is not for a repetition.
+local function enter(tag, args)
+    local sid, channel, leaving, turn = unpack(
+        redis.call('HMGET', tag .. ':session', 'sid', 'channel', 'leaving', 'turn'))
+    if sid ~= args[3] then
+        return {err = REFUSED.session_over .. 'the session is over'}
+    end
+    if args[5] ~= '0' and tonumber(args[5]) < tonumber(turn or '0') then
+        return {err = REFUSED.superseded .. 'the session joined or left a channel meanwhile'}
+    end
+    local deadline = tonumber(args[2])
+    if deadline ~= 0 and (channel ~= args[4] or turn ~= args[5]) and clock() > deadline then
+        return {err = REFUSED.timeout .. 'the deadline had passed'}
+    end
+    local list = {}
+    for _, left in ipairs(list_without(leaving, channel)) do
+        if left ~= args[4] then
+            list[#list + 1] = left
+        end
+    end
+    if channel and channel ~= args[4] then
+        list[#list + 1] = channel
+    end
+    if leaving or #list > 0 then
+        keep_leaving(tag, list)
+    end
+    redis.call('HSET', tag .. ':session', 'channel', args[4], 'turn', later_turn(args[5], turn))
+    return list
+end
+
 -- ARGV: command, deadline, sid, channel, turn. Records `channel` as the session's channel.
--- Returns the channels that the session must leave first; they stay recorded until session_entered is called.
+-- Returns the channels that the session must leave first; they stay recorded until session_entered is called. A repetition
+-- finds them there, or a later turn; only without a turn (0) its result is kept.
 local function session_enter(keys, args)
     local tag = keys[1]
-    return once(tag, args[1], args[2], function()
-        local sid, channel, leaving, turn = unpack(
-            redis.call('HMGET', tag .. ':session', 'sid', 'channel', 'leaving', 'turn'))
-        if sid ~= args[3] then
-            return {err = REFUSED.session_over .. 'the session is over'}
-        end
-        if args[5] ~= '0' and tonumber(args[5]) < tonumber(turn or '0') then
-            return {err = REFUSED.superseded .. 'the session joined or left a channel meanwhile'}
-        end
-        local list = {}
-        for _, left in ipairs(list_without(leaving, channel)) do
-            if left ~= args[4] then
-                list[#list + 1] = left
-            end
-        end
-        if channel and channel ~= args[4] then
-            list[#list + 1] = channel
-        end
-        if leaving or #list > 0 then
-            keep_leaving(tag, list)
-        end
-        redis.call('HSET', tag .. ':session', 'channel', args[4], 'turn', later_turn(args[5], turn))
-        return list
-    end)
+    if args[5] == '0' then
+        return once(tag, args[1], args[2], function()
+            return enter(tag, args)
+        end)
+    end
+    return enter(tag, args)
 end
 
 -- ARGV: sid, channel. Reports that the session has left all channels that session_enter returned. Has no effect when the

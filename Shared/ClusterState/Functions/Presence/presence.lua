@@ -8,7 +8,7 @@
 --             turn(number of the last join or leave) restored, removed(see memberships.lua)
 --   :ending   hash: sid -> packed record of a session that has ended and whose end still has to be processed
 --   :ended:SID  string, expires after ENDED_MS: why the session ended, and its secret: "REASON SECRET"
---   :box      hash: ver, uid (the account's number), pver (number of the last presence change, for the mirror), sid (''
+--   :box      hash: ver, clear and expires (see mailbox.lua), uid (the account's number), pver (number of the last presence change, for the mirror), sid (''
 --             without a session), gateway ('' while detached), ban ("UNTIL TOKENS VERSION": when a ban ends, ms, 0 for one that
 --             was lifted; until when login tokens end that were revoked, s; the version of both in PostgreSQL). Senders read from it where the user is. See keep_box and release_box of
 --             the prelude for its expiry: a ban may go with it, because then the user's number goes too, and a login reads both
@@ -117,59 +117,93 @@ local function cache_attributes(tag, version, args, first)
     return 1
 end
 
--- ARGV: command, deadline, gateway, sid, secret, uid, device, push, timeout, token expiry (s), then the attributes as
+-- Returns the version up to which mail is forgotten and the last version given, when nothing waits in the mailbox; else ''
+-- twice. `expires`: when the mailbox does, which only one that has entries has.
+local function mail_of(ver, clear, expires, now)
+    if expires and tonumber(expires) > now and tonumber(clear or '0') < tonumber(ver or '0') then
+        return '', ''
+    end
+    return clear or '0', ver or '0'
+end
+
+-- Returns what session_open has returned for the session before, or an error when the session has not stayed as it was then.
+local function opened_before(tag, session, gateway)
+    if session.gateway ~= gateway or session.state ~= 'online' then
+        return {err = REFUSED.session_over .. 'the session was opened, and is not what it was then'}
+    end
+    local change = redis.call('HGET', tag .. ':box', 'pver')
+    -- The mailbox is to be read.
+    local result = {change, session.since, session.claim, '', ''}
+    local replaced
+    for _, packed in ipairs(redis.call('HVALS', tag .. ':ending')) do
+        local record = read_list(packed)
+        -- The last one that a login has replaced: the others are older, and their timers end them.
+        if record[5] == '1' and (not replaced or tonumber(record[6]) > tonumber(replaced[6])) then
+            replaced = record
+        end
+    end
+    for i = 1, replaced and #replaced or 0 do
+        result[#result + 1] = replaced[i]
+    end
+    return result
+end
+
+-- ARGV: deadline (ms, 0 for none), gateway, sid, secret, uid, device, push, timeout, token expiry (s), then the attributes as
 -- read from PostgreSQL: version ('' when they were already cached), name, value, ...
--- Returns {change number, now, claim, fields of the replaced session's record...}, or {} when a later commit of the
--- attributes is known and they must be read again.
+-- A repetition finds its session, or that it has ended, and changes nothing.
+-- Returns {change number, now, claim, version up to which mail is forgotten, last version given ('' twice when mail may wait),
+-- fields of the replaced session's record...}, or {} when a later commit of the attributes is known and they must be read again.
 local function session_open(keys, args)
     local tag = keys[1]
-    if args[11] ~= '' and cache_attributes(tag, tonumber(args[11]), args, 12) == 0 then
+    if args[10] ~= '' and cache_attributes(tag, tonumber(args[10]), args, 11) == 0 then
         return {}
     end
-    return once(tag, args[1], args[2], function(now, us)
-        if not now then
-            now, us = clock()
-        end
-        local ver, pver, ban = unpack(redis.call('HMGET', tag .. ':box', 'ver', 'pver', 'ban'))
-        local banned = ban and tonumber(string.match(ban, '^%d+')) or 0
-        if banned > now then
-            return {err = REFUSED.banned .. 'the user is banned until ' .. number(math.floor(banned / 1000))}
-        end
-        -- A session without a token has 0.
-        local revoked = ban and tonumber(string.match(ban, '^%d+ (%d+) %d+$')) or 0
-        if tonumber(args[10]) > 0 and tonumber(args[10]) <= revoked then
-            return {err = REFUSED.revoked .. 'the token was revoked'}
-        end
-        local is_known = ver or pver or ban
-        local old = read_session(tag)
-        local replaced = {}
-        if old and old.sid ~= args[4] then
-            replaced = end_session(tag, old, LEFT_KICKED, true, now, us)
-            kick(tag, old, LOGOUT_KICKED)
-            is_known, pver = true, replaced[6]
-        end
-        ver = ver or number(now)
-        local change = next_change(us, pver)
-        redis.call('HSET', tag .. ':box', 'ver', ver, 'uid', args[6], 'pver', change, 'sid', args[4],
-            'gateway', args[3])
-        -- A new :box has no expiry to remove.
-        if is_known then
-            keep_box(tag)
-        end
-        if old then
-            redis.call('DEL', tag .. ':session')
-        end
-        redis.call('HSET', tag .. ':session', 'gateway', args[3], 'sid', args[4], 'secret', args[5], 'uid', args[6],
-            'device', args[7], 'push', args[8], 'timeout', args[9], 'state', 'online', 'since', number(now),
-            'attached', number(now), 'openver', ver, 'deadline', args[2],
-            'expires', args[10], 'claim', number(us))
-        add_route(tag, args[3], args[4])
-        local result = {change, number(now), number(us)}
-        for i = 1, #replaced do
-            result[#result + 1] = replaced[i]
-        end
-        return result
-    end)
+    local deadline, sid = tonumber(args[1]), args[3]
+    local ver, pver, ban, clear, expires = unpack(
+        redis.call('HMGET', tag .. ':box', 'ver', 'pver', 'ban', 'clear', 'expires'))
+    local is_known = ver or pver or ban
+    local old = read_session(tag)
+    if old and old.sid == sid then
+        return opened_before(tag, old, args[2])
+    end
+    local now, us = clock()
+    if deadline ~= 0 and now > deadline then
+        return {err = REFUSED.timeout .. 'the deadline had passed'}
+    elseif is_known and redis.call('EXISTS', tag .. ':ended:' .. sid) == 1 then
+        return {err = REFUSED.session_over .. 'the session was opened, and is over'}
+    end
+    local banned = ban and tonumber(string.match(ban, '^%d+')) or 0
+    if banned > now then
+        return {err = REFUSED.banned .. 'the user is banned until ' .. number(math.floor(banned / 1000))}
+    end
+    -- A session without a token has 0.
+    local revoked = ban and tonumber(string.match(ban, '^%d+ (%d+) %d+$')) or 0
+    if tonumber(args[9]) > 0 and tonumber(args[9]) <= revoked then
+        return {err = REFUSED.revoked .. 'the token was revoked'}
+    end
+    local replaced = {}
+    if old then
+        replaced = end_session(tag, old, LEFT_KICKED, true, now, us)
+        kick(tag, old, LOGOUT_KICKED)
+        is_known, pver = true, replaced[6]
+    end
+    ver = ver or number(now)
+    local change = next_change(us, pver)
+    redis.call('HSET', tag .. ':box', 'ver', ver, 'uid', args[5], 'pver', change, 'sid', sid, 'gateway', args[2])
+    -- A new :box has no expiry to remove.
+    if is_known then
+        keep_box(tag)
+    end
+    redis.call('HSET', tag .. ':session', 'gateway', args[2], 'sid', sid, 'secret', args[4], 'uid', args[5],
+        'device', args[6], 'push', args[7], 'timeout', args[8], 'state', 'online', 'since', number(now),
+        'attached', number(now), 'openver', ver, 'deadline', args[1], 'expires', args[9], 'claim', number(us))
+    add_route(tag, args[2], sid)
+    local forgotten, given = mail_of(ver, clear, expires, now)
+    local result = {change, number(now), number(us), forgotten, given}
+    for i = 1, #replaced do
+        result[#result + 1] = replaced[i]
+    end
+    return result
 end
 
 -- ARGV: end of the ban (ms; 0: it was lifted), version, until when revoked login tokens end (s). Notes a user's ban and revoked tokens,

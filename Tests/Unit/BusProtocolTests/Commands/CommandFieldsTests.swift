@@ -180,6 +180,7 @@ import Testing
     @Test func answersAboutSessionsComeBack() throws {
         let hold = SessionHold(since: RedisTime(milliseconds: 1), claim: .max)
         try comesBack(SessionOpened(uid: .max, hold: hold))
+        try comesBack(SessionOpened(uid: 1, hold: hold, mail: EmptyMailbox(cleared: 0, highest: .max)))
         var resumed = SessionResumed(uid: 1, channel: nil, push: true, tokenExpiry: 99, hold: hold)
         resumed.moveNumber = 7
         try comesBack(resumed)

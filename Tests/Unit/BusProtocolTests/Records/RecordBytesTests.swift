@@ -184,6 +184,9 @@ import Testing
             "7:gateway1:g4:line43:s-1.0123456789abcdef0123456789abcdef.a.anna6:device3:ios4:push1:17:expires2:99")
         try expect(SessionOpened(uid: 7, hold: hold), "3:uid1:75:since1:15:claim1:2")
         try expect(
+            SessionOpened(uid: 7, hold: hold, mail: EmptyMailbox(cleared: 3, highest: 5)),
+            "3:uid1:75:since1:15:claim1:24:mail3:3 5")
+        try expect(
             ResumeSession(gateway: gateway, line: line),
             "7:gateway1:g4:line43:s-1.0123456789abcdef0123456789abcdef.a.anna")
         var resumed = SessionResumed(uid: 7, channel: channel, push: false, tokenExpiry: 99, hold: hold)

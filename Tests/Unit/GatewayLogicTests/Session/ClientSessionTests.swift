@@ -29,6 +29,25 @@ import Testing
         #expect(try talk.says(#"["ping",5]"#) == [Talk.send(ServerFrame.pong(.number("5")))])
     }
 
+    @Test(arguments: [false, true])
+    func anEmptyMailboxIsNotRead(hasNews: Bool) throws {
+        let talk = try Conversation()
+        _ = try talk.says(Talk.login)
+        _ = talk.appAnswers()
+        // What is published before presence answers may have come before or after its look into the mailbox.
+        if hasNews { _ = talk.tell(.mailbox(.published(Talk.entry(6), after: 5))) }
+        let mail = EmptyMailbox(cleared: 3, highest: 5)
+        let actions = talk.tell(.session(.opened(.success(SessionOpened(uid: 7, mail: mail)))))
+        let reads = actions.contains { if case .request(.loadMailbox) = $0 { true } else { false } }
+        #expect(reads == hasNews)
+        guard !hasNews else { return }
+        #expect(
+            talk.tell(.mailbox(.published(Talk.entry(6), after: 5))) == [
+                Talk.send(ServerFrame.notifyMessage(version: 6))
+            ])
+        #expect(talk.tell(.mailbox(.latest(6))) == [], "nothing was missed")
+    }
+
     @Test(arguments: [
         (SignalingCode.loginRejected, SignalingReason.unknownApp, true), (.loginRejected, .busy, false),
         (.loginTokenWrong, .tokenErrorRequired, true), (.loginTokenExpired, .tokenErrorExpired, true),

@@ -7,12 +7,17 @@ package struct RateLimit: Equatable, Sendable {
     private static let window: Int64 = 1_000_000_000
 
     /// The largest number of acts per second.
-    package var bound: Int
+    package var bound: Int {
+        get { Int(narrowBound) }
+        set { narrowBound = Int32(clamping: newValue) }
+    }
     private var windowStart = LocalTime.distantPast
-    private var count = 0
+    // Narrow integers, because every session has two of these.
+    private var narrowBound: Int32
+    private var count: Int32 = 0
 
     /// Creates a limit of `bound` acts per second.
-    package init(perSecond bound: Int) { self.bound = bound }
+    package init(perSecond bound: Int) { narrowBound = Int32(clamping: bound) }
 
     /// Counts an act.
     /// - Returns: false when the limit is reached and the act must be refused.
@@ -21,7 +26,7 @@ package struct RateLimit: Equatable, Sendable {
             windowStart = now
             count = 0
         }
-        guard count < bound else { return false }
+        guard count < narrowBound else { return false }
         count += 1
         return true
     }

@@ -16,6 +16,7 @@ extension ClientSession {
             take(login.appAnswered(answer, session: session, secret: secret, now: environment.unixTime), &actions)
         case .limits(let limits): rates.adopt(limits)
         case .hooks(let points): adopt(points)
+        case .app(let app): login.share(app)
         case .opened(let answer): take(login.opened(answer), &actions)
         case .resumed(let answer): take(login.resumed(answer), &actions)
         case .ratesTaken(let left): goOnResuming(left, environment, &actions)
@@ -85,7 +86,7 @@ extension ClientSession {
         case .end(let ending): end(ending, &actions)
         case .detach(let session): detach(session, &actions)
         case .detachDoubtful(let session): actions.append(.session(.detachDoubtful(session.line.session, session.user)))
-        case .loggedIn(let active): loggedIn(active, &actions)
+        case .loggedIn(let active, let mail): loggedIn(active, mail, &actions)
         case .resumed(let active, let place, let after): resumed(active, at: place, after: after, &actions)
         case .none: break
         }
@@ -104,13 +105,13 @@ extension ClientSession {
         actions.append(.session(.takeRates(active.id)))
     }
 
-    private mutating func loggedIn(_ active: ActiveSession, _ actions: inout SessionActions) {
+    private mutating func loggedIn(_ active: ActiveSession, _ mail: EmptyMailbox?, _ actions: inout SessionActions) {
         let (session, line) = (active.session, active.session.line.wire)
         actions.append(.count(.login))
         actions.append(.raiseOutputBound)
         actions.append(.acceptCalls(line: line))
         send(ServerFrame.loginSucceeded(line: line, uid: session.uid, push: session.push), &actions)
-        startMailbox(of: active, fresh: true, &actions)
+        startMailbox(of: active, fresh: true, empty: isMailMissed ? nil : mail, &actions)
         take(login.takeSecond(), &actions)
     }
 

@@ -1,3 +1,4 @@
+package import BusProtocol
 package import SignalingProtocol
 
 extension ConnectionStateMachine {
@@ -19,8 +20,8 @@ extension ConnectionStateMachine {
         case open(Session)
         /// Move this session to this gateway, then call ``resumed(_:)``.
         case resume(Session)
-        /// Write the login's answer and start the mailbox.
-        case loggedIn(ActiveSession)
+        /// Write the login's answer and start the mailbox, which was empty if it is given.
+        case loggedIn(ActiveSession, EmptyMailbox?)
         /// Write the resume's answer, start the mailbox, and continue in the channel, if there is one; `after` as in
         /// ``lineLogin(_:after:)``.
         case resumed(ActiveSession, ChannelPlace, after: Int64?)

@@ -4,26 +4,28 @@ internal import SignalingTokens
 
 /// The login of one client connection: from the first frame to the session and its end.
 package struct ConnectionStateMachine: ~Copyable {
+    // What lasts longer than a moment is in place: a closed connection, and a session that is logged in. The rest is on
+    // the heap while it lasts, because every connection would have room for the largest.
     private enum State {
         /// No login was attempted. Goes to `authenticating`, `resuming`, `closed`.
         case fresh
         /// Waiting for the app's settings. Goes to `authorizing`, `opening`, `closed`.
-        case authenticating(Login)
+        indirect case authenticating(Login)
         /// Waiting for the app's server to allow the login. Goes to `opening`, `closed`.
-        case authorizing(Session)
+        indirect case authorizing(Session)
         /// Presence is opening the new session. Goes to `active`, `closed`, `orphaned`.
-        case opening(Session)
+        indirect case opening(Session)
         /// Presence is moving an existing session to this gateway; `after` as in ``lineLogin(_:after:)``. Goes to
         /// `active`, `closed`, `orphaned`.
-        case resuming(Session, after: Int64?)
+        indirect case resuming(Session, after: Int64?)
         /// Logged in. Goes to `loggingOut`, `closed`.
         case active(ActiveSession)
         /// Logged in; presence was asked to end the session, which is to be the answer to this call. Goes to `active`,
         /// `closed`.
-        case loggingOut(ActiveSession, CallTicket)
+        indirect case loggingOut(ActiveSession, CallTicket)
         /// The connection was lost while its session was being opened or resumed; the reply decides what to do. Goes to
         /// `closed`.
-        case orphaned(Session)
+        indirect case orphaned(Session)
         /// Ended. The session that was logged in, if any.
         case closed(ActiveSession?)
     }
@@ -157,6 +159,19 @@ package struct ConnectionStateMachine: ~Copyable {
         return .open(session)
     }
 
+    /// Takes the text of the session's app from elsewhere: each text of a session takes up memory of its connection.
+    mutating func share(_ app: AppID) {
+        switch state {
+        case .opening(var session):
+            session.line = session.line.sharing(app)
+            state = .opening(session)
+        case .resuming(var session, let after):
+            session.line = session.line.sharing(app)
+            state = .resuming(session, after: after)
+        case .fresh, .authenticating, .authorizing, .active, .loggingOut, .orphaned, .closed: break
+        }
+    }
+
     /// Takes presence's reply to the opening of the session.
     package mutating func opened(_ answer: Result<SessionOpened, SignalingError>) -> Action {
         switch (state, answer) {
@@ -165,7 +180,7 @@ package struct ConnectionStateMachine: ~Copyable {
             session.hold = opened.hold
             let active = ActiveSession(session)
             state = .active(active)
-            return .loggedIn(active)
+            return .loggedIn(active, opened.mail)
         case (.opening(let session), .failure(let error)):
             state = .closed(nil)
             return .refuseOpened(error, session)

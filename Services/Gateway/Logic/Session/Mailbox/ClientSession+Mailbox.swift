@@ -1,13 +1,17 @@
+internal import BusProtocol
 internal import Pacing
 internal import SignalingProtocol
 internal import SignalingWire
 
 /// The session's mailbox: translates the actions of ``MailboxStateMachine``, and handles the client's polls.
 extension ClientSession {
-    /// Creates the mailbox and reads it.
+    /// Creates the mailbox and reads it, unless it is known to be empty.
     /// - Parameter fresh: whether this is a new session, whose client cannot know the calls of earlier sessions.
-    mutating func startMailbox(of owner: ActiveSession, fresh: Bool, _ actions: inout SessionActions) {
+    mutating func startMailbox(
+        of owner: ActiveSession, fresh: Bool, empty: EmptyMailbox? = nil, _ actions: inout SessionActions
+    ) {
         mailbox = SessionMailbox(of: owner)
+        if let empty { return take(mailbox?.machine.start(empty), &actions) }
         take(mailbox?.machine.start(fresh: fresh), &actions)
     }
 
@@ -15,10 +19,14 @@ extension ClientSession {
         _ event: SessionEvent.Mailbox, _ environment: any SessionEnvironment, _ actions: inout SessionActions
     ) {
         // An entry that is published before the login's answer is written is found by the first read.
-        guard mailbox != nil else { return }
+        guard mailbox != nil else {
+            isMailMissed = true
+            return
+        }
         switch event {
         case .published(let entry, let previous):
             take(mailbox?.machine.pushed(entry, after: previous, now: environment.redisTime), &actions)
+        case .gapDue(let gap): take(mailbox?.machine.gapDue(gap), &actions)
         case .resynchronize: take(mailbox?.machine.resynchronize(), &actions)
         case .latest(let version):
             guard let latest = mailbox?.machine.latest, latest != version else { return }
@@ -102,6 +110,7 @@ extension ClientSession {
         case .notify(let version): send(ServerFrame.notifyMessage(version: version), &actions)
         case .push(let entry): send(ServerFrame.pushMessage(entry), &actions)
         case .clear(let through): actions.append(.request(.clearMailbox(owner, through: through)))
+        case .awaitEarlier(let gap): actions.append(.request(.awaitEarlierMail(gap: gap)))
         case .fellBack: actions.append(.count(.mailboxReset))
         }
     }

@@ -14,9 +14,18 @@ package struct MailboxStateMachine: ~Copyable {
     /// seven, so that even in the worst case the window fits into what may wait for a client.
     package static let windowBytes = Limits.mailboxAnswerBytes / 2
 
+    /// The largest number of entries that wait for one before them.
+    package static let earlyBound = 16
+
+    /// An entry that was told of before the one before it.
+    private struct EarlyEntry {
+        let entry: MailboxEntry
+        let previous: Int64
+    }
+
     private enum State {
         /// The mailbox is being read; a poll waits for that. Goes to `ready`.
-        case loading(Loading)
+        indirect case loading(Loading)
         /// The window contains the mailbox's first entries. Goes to `loading`.
         case ready
     }
@@ -46,6 +55,8 @@ package struct MailboxStateMachine: ~Copyable {
         case push(MailboxEntry)
         /// Delete entries up to this version in Redis.
         case clear(through: Int64)
+        /// Call ``gapDue(_:)`` with this number after a pause: an entry was told of before the one before it.
+        case awaitEarlier(gap: Int32)
         /// Count that versions have decreased, because Redis returned with older data.
         case fellBack
     }
@@ -67,6 +78,10 @@ package struct MailboxStateMachine: ~Copyable {
     private var moreInStore = false
     /// The highest version pushed to the client on this connection.
     private var pushedThrough: Int64 = 0
+    /// Entries of which the one before is not known, by version.
+    private var early: [EarlyEntry] = []
+    /// The number of times that ``early`` has got its first entry.
+    private var gaps: Int32 = 0
 
     /// Creates a view of a mailbox that was not read yet; ``start(fresh:)`` must follow.
     /// - Parameter takesPushes: whether the client accepts pushed entries instead of notifies.
@@ -82,6 +97,14 @@ package struct MailboxStateMachine: ~Copyable {
         return [.load(after: 0, fresh: fresh)]
     }
 
+    /// Takes, instead of the first read, that nothing has waited.
+    package mutating func start(_ empty: EmptyMailbox) -> [Action] {
+        // No entry, so no time is needed by which one could have expired.
+        let page = MailboxPage(
+            cleared: empty.cleared, highest: empty.highest, entries: [], now: RedisTime(milliseconds: 0))
+        return loaded(page)
+    }
+
     /// Takes the result of a read. Entries expire relative to its `now`.
     package mutating func loaded(_ page: MailboxPage) -> [Action] {
         guard case .loading(let loading) = state else { return [] }
@@ -92,10 +115,9 @@ package struct MailboxStateMachine: ~Copyable {
         // reading.
         let isBehind = loading.highestPushed > known || loading.again
         if isBehind || (window.isEmpty && moreInStore) {
-            state = .loading(
-                Loading(
-                    waitingPoll: loading.waitingPoll, highestPushed: loading.highestPushed,
-                    acknowledged: loading.acknowledged))
+            // Without ``Loading/highestPushed``: a read that begins after an entry was published finds it, or Redis has
+            // lost it.
+            state = .loading(Loading(waitingPoll: loading.waitingPoll, acknowledged: loading.acknowledged))
             return actions + [.load(after: readThrough, fresh: false)]
         }
         if let limit = loading.waitingPoll {
@@ -144,18 +166,56 @@ package struct MailboxStateMachine: ~Copyable {
         case .ready:
             // A repeated publication, as after a reconnect.
             guard entry.version > known else { return [] }
-            guard previous <= latest else { return reload() }
-            let fallen: [Action] = previous < latest ? [.fellBack] : []
-            known = entry.version
-            latest = entry.version
-            if moreInStore || window.count >= Self.windowBound || windowLength >= Self.windowBytes {
-                moreInStore = true
-                return fallen + (takesPushes ? refill(now: now) : [.notify(version: known)])
-            }
-            append(entry)
-            readThrough = entry.version
-            return fallen + (takesPushes ? push(now: now) : [.notify(version: known)])
+            guard previous <= latest else { return hold(EarlyEntry(entry: entry, previous: previous)) }
+            let actions = add(entry, after: previous, now: now)
+            return early.isEmpty ? actions : actions + addEarly(now: now)
         }
+    }
+
+    private mutating func add(_ entry: MailboxEntry, after previous: Int64, now: RedisTime?) -> [Action] {
+        let fallen: [Action] = previous < latest ? [.fellBack] : []
+        known = entry.version
+        latest = entry.version
+        if moreInStore || window.count >= Self.windowBound || windowLength >= Self.windowBytes {
+            moreInStore = true
+            return fallen + (takesPushes ? refill(now: now) : [.notify(version: known)])
+        }
+        append(entry)
+        readThrough = entry.version
+        return fallen + (takesPushes ? push(now: now) : [.notify(version: known)])
+    }
+
+    // MARK: - Entries that overtake others
+
+    /// Keeps an entry until the one before it is told of. Entries of senders at this gateway come by another connection
+    /// to Redis than those of others, so one may overtake the other by a moment.
+    private mutating func hold(_ newcomer: EarlyEntry) -> [Action] {
+        guard early.count < Self.earlyBound else { return reload() }
+        let place = early.firstIndex { $0.entry.version >= newcomer.entry.version } ?? early.endIndex
+        // It may be told of twice, as after a reconnect.
+        if place < early.endIndex, early[place].entry.version == newcomer.entry.version { return [] }
+        early.insert(newcomer, at: place)
+        guard early.count == 1 else { return [] }
+        gaps &+= 1
+        return [.awaitEarlier(gap: gaps)]
+    }
+
+    /// Adds the entries whose turn has come.
+    private mutating func addEarly(now: RedisTime?) -> [Action] {
+        var actions: [Action] = []
+        while case .ready = state, let first = early.first, first.previous <= latest {
+            early.removeFirst()
+            if first.entry.version > known { actions += add(first.entry, after: first.previous, now: now) }
+        }
+        // Frees the memory, because hardly any mailbox has such entries.
+        if early.isEmpty { early = [] }
+        return actions
+    }
+
+    /// Called some time after ``Action/awaitEarlier(gap:)``: an entry that is still missing was lost on its way.
+    package mutating func gapDue(_ gap: Int32) -> [Action] {
+        guard case .ready = state, gap == gaps, !early.isEmpty else { return [] }
+        return reload()
     }
 
     /// Called when publications may have been lost: the connection to Redis was renewed, or Redis reports a version
@@ -212,6 +272,8 @@ package struct MailboxStateMachine: ~Copyable {
     }
 
     private mutating func reload(for limit: Int? = nil) -> [Action] {
+        // The read finds those that wait for others, too.
+        early = []
         state = .loading(Loading(waitingPoll: limit))
         return [.load(after: max(readThrough, cleared), fresh: false)]
     }

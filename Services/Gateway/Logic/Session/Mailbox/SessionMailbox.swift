@@ -11,7 +11,7 @@ struct MailboxPoll: Equatable, Sendable {
 }
 
 /// The poll that waits for the mailbox; there is at most one, because polls do not overlap.
-enum PollState: Equatable, Sendable {
+indirect enum PollState: Equatable, Sendable {
     /// No poll. Goes to `delayed`, `asked`.
     case none
     /// Too many polls came before; it is sent to the mailbox when the timer fires. Goes to `asked`, `none`.

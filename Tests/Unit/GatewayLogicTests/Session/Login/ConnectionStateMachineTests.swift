@@ -37,7 +37,7 @@ import Testing
             session: SessionID("s-1"), secret: Conversation.secret, now: 0)
         #expect(opening == .open(session))
         session.uid = 7
-        #expect(machine.opened(.success(SessionOpened(uid: 7))) == .loggedIn(ActiveSession(session)))
+        #expect(machine.opened(.success(SessionOpened(uid: 7))) == .loggedIn(ActiveSession(session), nil))
         #expect(machine.active?.session == session)
     }
 

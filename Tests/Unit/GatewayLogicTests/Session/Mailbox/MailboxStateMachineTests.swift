@@ -85,7 +85,8 @@ import Testing
     @Test func aGapIsReadFromTheStore() {
         var mailbox = MailboxStateMachine(takesPushes: false)
         _ = mailbox.loaded(page([5], cleared: 4))
-        #expect(mailbox.pushed(entry(7), after: 6, now: 0) == [.load(after: 5, fresh: false)])
+        #expect(mailbox.pushed(entry(7), after: 6, now: 0) == [.awaitEarlier(gap: 1)])
+        #expect(mailbox.gapDue(1) == [.load(after: 5, fresh: false)])
         #expect(mailbox.loaded(page([6, 7], cleared: 4)) == [.notify(version: 7)])
         #expect(mailbox.pushed(entry(7), after: 6, now: 0) == [])
         let answer = mailbox.poll(verClear: 0, limit: 30, now: 0)
@@ -140,7 +141,8 @@ import Testing
         _ = mailbox.loaded(page([5], cleared: 4))
         #expect(mailbox.pushed(entry(700), after: 5, now: 0) == [.notify(version: 700)])
         #expect(mailbox.latest == 700)
-        #expect(mailbox.pushed(entry(702), after: 701, now: 0) == [.load(after: 700, fresh: false)])
+        #expect(mailbox.pushed(entry(702), after: 701, now: 0) == [.awaitEarlier(gap: 1)])
+        #expect(mailbox.gapDue(1) == [.load(after: 700, fresh: false)])
     }
 
     @Test func whatComesAfterRedisFellBackIsShown() {
@@ -290,5 +292,59 @@ import Testing
         #expect(mailbox.pushed(old, after: 0, now: nil) == [takesPushes ? .push(old) : .notify(version: 1)])
         #expect(
             mailbox.poll(verClear: 0, limit: 30, now: nil) == [.answer(cleared: 0, entries: takesPushes ? [] : [old])])
+    }
+
+    // MARK: - Entries that overtake others
+
+    @Test(arguments: [[3, 2], [4, 2, 3], [4, 3, 2], [2, 4, 3], [5, 3, 4, 2]])
+    func entriesThatOvertakeOthersWaitForThem(order: [Int64]) {
+        var mailbox = MailboxStateMachine(takesPushes: true)
+        _ = mailbox.loaded(page([1]))
+        let actions = order.flatMap { mailbox.pushed(entry($0), after: $0 - 1, now: 0) }
+        let pushed = actions.compactMap { if case .push(let entry) = $0 { entry.version } else { nil } }
+        #expect(pushed == order.sorted())
+        #expect(actions.filter { $0 == .awaitEarlier(gap: 1) }.count == 1)
+        #expect(actions.count == pushed.count + 1, "nothing else is done: \(actions)")
+        #expect(mailbox.gapDue(1) == [], "nothing is missing")
+        #expect(mailbox.latest == order.max())
+    }
+
+    @Test func anEntryThatStaysAwayIsRead() {
+        var mailbox = MailboxStateMachine(takesPushes: true)
+        _ = mailbox.loaded(page([1]))
+        #expect(mailbox.pushed(entry(3), after: 2, now: 0) == [.awaitEarlier(gap: 1)])
+        #expect(mailbox.pushed(entry(3), after: 2, now: 0) == [], "told of twice")
+        #expect(mailbox.gapDue(1) == [.load(after: 1, fresh: false)])
+        #expect(mailbox.gapDue(1) == [], "it is being read")
+        #expect(mailbox.loaded(page([2, 3])) == [.push(entry(2)), .push(entry(3))])
+    }
+
+    @Test func thePauseOfAnEarlierGapSaysNothingOfALaterOne() {
+        var mailbox = MailboxStateMachine(takesPushes: false)
+        _ = mailbox.loaded(page([]))
+        _ = mailbox.pushed(entry(1), after: 0, now: 0)
+        #expect(mailbox.pushed(entry(3), after: 2, now: 0) == [.awaitEarlier(gap: 1)])
+        #expect(mailbox.pushed(entry(2), after: 1, now: 0) == [.notify(version: 2), .notify(version: 3)])
+        #expect(mailbox.pushed(entry(5), after: 4, now: 0) == [.awaitEarlier(gap: 2)])
+        #expect(mailbox.gapDue(1) == [])
+        #expect(mailbox.gapDue(2) == [.load(after: 3, fresh: false)])
+    }
+
+    @Test func noMoreThanSomeEntriesWaitForOthers() {
+        var mailbox = MailboxStateMachine(takesPushes: true)
+        _ = mailbox.loaded(page([1]))
+        let bound = Int64(MailboxStateMachine.earlyBound)
+        for version in 3..<3 + bound { _ = mailbox.pushed(entry(version), after: version - 1, now: 0) }
+        #expect(mailbox.pushed(entry(3 + bound), after: 2 + bound, now: 0) == [.load(after: 1, fresh: false)])
+        let all = Array(2...3 + bound)
+        #expect(mailbox.loaded(page(all)) == all.map { .push(entry($0)) })
+    }
+
+    @Test func whatRedisHasLostIsNotReadForEver() {
+        var mailbox = MailboxStateMachine(takesPushes: true)
+        _ = mailbox.start(fresh: true)
+        #expect(mailbox.pushed(entry(9), after: 8, now: 0) == [])
+        #expect(mailbox.loaded(page([8])) == [.load(after: 8, fresh: false)], "read before 9 was published")
+        #expect(mailbox.loaded(page([], cleared: 0, highest: 8, through: 8)) == [.push(entry(8))])
     }
 }
