@@ -62,7 +62,7 @@ bench-sip: deps release ## telephone calls at a steady rate: 20 per second for 3
 bench-deps: ## install the servers that the benchmarks compare with
 	@Scripts/install-bench-dependencies
 
-bench: bench-deps release ## measure Heliograph, other servers and the machine's limit; writes Benchmarks/RESULTS.md (an hour)
+bench: bench-deps release ## measure Heliograph, other servers and the machine's limit; writes Benchmarks/RESULTS.md (an hour and a half)
 	@Benchmarks/run all --repeat 3
 
 bench-check: release ## fail when Heliograph costs more than the previous release, built beside it, by more than noise (an hour, more where much else runs)

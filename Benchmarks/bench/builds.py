@@ -40,12 +40,12 @@ def measured(checkouts: list[Path], names: list[str], rounds: int, seconds: floa
 def table(found: dict[str, dict[str, list[float]]]) -> list[str]:
     """A line for each number: its median for each build, and its ratio to the first one's."""
     labels = [label for label in dict.fromkeys(label for row in found.values() for label in row) if label != LIMIT]
-    lines = ["| | " + " | ".join([LIMIT, *(Path(label).name for label in labels)]) + " |", "| --- " * (len(labels) + 2) + "|"]
+    lines = ["| | " + " | ".join([LIMIT, *labels]) + " |", "| --- " * (len(labels) + 2) + "|"]
     for key, row in found.items():
         medians = {label: statistics.median(numbers) for label, numbers in row.items()}
         first = medians[labels[0]]
         cells = [f"{medians[LIMIT]:.3g}" if LIMIT in medians else ""]
-        cells += [f"{medians[label]:.3g} ({medians[label] / first:.2f})" for label in labels]
+        cells += [f"{medians[label]:.3g} ({medians[label] / max(first, 1e-9):.2f})" for label in labels]
         lines.append(f"| {key} | " + " | ".join(cells) + " |")
     return lines
 

@@ -98,10 +98,12 @@ def _alone(runs: dict) -> list[str]:
     shown = {
         "storm kill": ("resume_seconds", "resume_p50_ms", "us_per_resume", "calm_p99_us", "p50_us", "p99_us", "errors"),
         "storm cut": ("resume_seconds", "resume_p50_ms", "us_per_resume", "calm_p99_us", "p50_us", "p99_us", "errors"),
+        "crowd": ("users", "gateways", "cpu_ms_per_login", "kib_per_user", "idle_percent"),
         "latency": ("p50_us", "p99_us", "redis_p50_us", "redis_p99_us"),
         "gateways": ("us_per_delivery",), "joins": ("us_per_join_and_leave",),
         "memory": (
             "gateway_kib_per_member", "redis_kib_per_member", "gateway_kib_per_channel", "redis_kib_per_channel"),
+        "scaling": ("capacity",),
         "durability": (
             "answer_p50_us_ratio", "answer_p99_us_ratio", "messages_per_second_ratio", "redis_us_ratio", "us_per_message_ratio"),
         "A1": (
@@ -109,7 +111,8 @@ def _alone(runs: dict) -> list[str]:
             "single_ratio", "batch_ratio"),
         "psql": ("slowest_view", "slowest_view_ms", "slowest_query_ms", "batch_ms", "batch_without_triggers_ms"),
     }
-    for key, fields in shown.items():
+    large = {key: shown["storm kill"] for key in runs if key.startswith("storm kill ")}
+    for key, fields in (shown | large).items():
         for run in runs.get(key, {}).get(OURS, [])[-1:]:
             lines.append(f"| {key} | " + ", ".join(f"{field} {run[field]}" for field in fields if field in run) + " |")
     return lines

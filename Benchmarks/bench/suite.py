@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .network import reduced
-from .scenarios import durability, fanout, growth, idle, latency, pairs, psql, scaling, sends, storm
+from .scenarios import crowd, durability, fanout, growth, idle, latency, pairs, psql, scaling, sends, storm
 from .servers import Server
 
 
@@ -75,6 +75,9 @@ def alone() -> list[Alone]:
     return [
         resumes("kill"),
         resumes("cut"),
+        # As many as the bound of open files allows.
+        resumes("kill", 20_000),
+        Alone("crowd", lambda _: crowd.idle()),
         Alone("latency", latency.gateway_to_gateway),
         Alone("gateways", growth.gateways),
         Alone("joins", lambda _: growth.joins()),

@@ -69,8 +69,9 @@ struct InstantMessageSent {
     var isOnline = false
     /// When it was sent; only of messages that are told as events, and 0 for the repetition of one that was not.
     var microseconds: Int64 = 0
-    /// Whether it was sent before, so that it had no effect now.
-    var isRepetition = false
+    /// The last version of the mailbox of a session of the calling gateway, when the message was sent before and had no
+    /// effect now: the session may not have been told of it.
+    var latest: (session: SessionID, version: Int64)?
     /// Where it must be delivered here; nil when it is published to another gateway, or to nobody.
     var own: OwnPlace?
 
@@ -103,18 +104,16 @@ struct InstantMessageSent {
             guard let online = parts.popFirst()?.int, let microseconds = parts.popFirst()?.int else { return nil }
             (isOnline, self.microseconds) = (online == 1, microseconds)
         }
-        isRepetition = version == 0
         guard let next = parts.popFirst() else { return }
         if next.string == "again" {
-            isRepetition = true
+            guard let session = parts.popFirst() else { return }
+            guard let session = session.string, let last = parts.popFirst()?.int else { return nil }
+            latest = (SessionID(session), last)
             return
         }
         guard let previous = next.int, let session = parts.popFirst()?.string else { return nil }
         own = OwnPlace(previous: previous, session: SessionID(session))
     }
 
-    private init(version: Int64) {
-        self.version = version
-        isRepetition = version == 0
-    }
+    private init(version: Int64) { self.version = version }
 }

@@ -8,10 +8,15 @@ package import SignalingProtocol
 /// What messages mean for sessions of the gateway that has sent them, of which Redis publishes nothing to it.
 package struct OwnMail {
     /// New entries of the sessions' mailboxes.
-    package var deliveries: [MailDelivery]
-    /// Users whose mailboxes may have a new entry of which nobody else tells: the outcome of a call is not known, or a
-    /// message was a repetition. They need not have sessions here.
-    package var doubtful: [UserKey]
+    package var deliveries: [MailDelivery] = []
+    /// The last versions of mailboxes of sessions that may not have been told of an entry: a message to them was a
+    /// repetition.
+    package var latest: [(session: SessionID, version: Int64)] = []
+    /// Users whose mailboxes may have a new entry of which nobody else tells, because the outcome of a call is not
+    /// known. They need not have sessions here.
+    package var doubtful: [UserKey] = []
+
+    var isEmpty: Bool { deliveries.isEmpty && latest.isEmpty && doubtful.isEmpty }
 }
 
 /// Collects messages to users, and users' acknowledgements, during one tick of the event loop and sends each kind in
@@ -218,10 +223,10 @@ package final class MailboxBatch {
 
     private func sendUntold(_ command: RedisCommand, _ call: Call, _ until: NIODeadline?) {
         connection.send(command, repeatedUntil: until) { [self] reply in
-            let (results, now) = Self.sent(reply, call)
+            let results = Self.sent(reply, call)
             completing {
                 for (completion, result) in zip(call.completions, results) { completion(result.map(\.version)) }
-                tellOwn(call, results, now)
+                tellOwn(call, reply, results)
             }
         }
     }
@@ -230,9 +235,9 @@ package final class MailboxBatch {
     private func sendTold(_ command: RedisCommand, _ call: Call, _ until: NIODeadline?) {
         let end = Self.repeatedUntil
         connection.send(command, repeatedUntil: until) { [self] reply in
-            let (results, now) = Self.sent(reply, call)
+            let results = Self.sent(reply, call)
             // Receivers do not wait for those who are told.
-            completing { tellOwn(call, results, now) }
+            completing { tellOwn(call, reply, results) }
             let rows = zip(call.told, results).compactMap { told, result -> MessageMirrorRow? in
                 guard case .success(let sent) = result, sent.microseconds > 0 else { return nil }
                 return told.message.row(to: told.receiver, sent)
@@ -252,34 +257,44 @@ package final class MailboxBatch {
     }
 
     /// Passes on what a call means for sessions of the gateway itself.
-    /// - Parameter now: from when the messages' time to live counts; nil when the call's outcome is not known.
-    private func tellOwn(_ call: Call, _ results: [Result<InstantMessageSent, SignalingError>], _ now: RedisTime?) {
+    private func tellOwn(
+        _ call: Call, _ reply: Result<RedisValue, RedisError>, _ results: [Result<InstantMessageSent, SignalingError>]
+    ) {
         guard let onOwn else { return }
-        guard let now else { return onOwn(OwnMail(deliveries: [], doubtful: call.written.map(\.receiver))) }
-        let lifetime = Int64(call.terms.seconds) * 1000
-        var mail = OwnMail(deliveries: [], doubtful: [])
-        for (written, result) in zip(call.written, results) {
-            guard case .success(let sent) = result else { continue }
-            if sent.isRepetition {
-                mail.doubtful.append(written.receiver)
-            } else if let place = sent.own {
-                let entry = MailboxEntry(
-                    version: sent.version, expiresAt: RedisTime(milliseconds: now.milliseconds + lifetime),
-                    line: written.line)
-                mail.deliveries.append(MailDelivery(session: place.session, previous: place.previous, entry: entry))
+        var mail = OwnMail()
+        // The clock, from which the messages' time to live counts.
+        if case .success(let value) = reply, let now = value.array?.last?.int {
+            let end = RedisTime(milliseconds: now + Int64(call.terms.seconds) * 1000)
+            for (written, result) in zip(call.written, results) {
+                guard case .success(let sent) = result else { continue }
+                if let place = sent.own {
+                    let entry = MailboxEntry(version: sent.version, expiresAt: end, line: written.line)
+                    mail.deliveries.append(MailDelivery(session: place.session, previous: place.previous, entry: entry))
+                }
+                if let latest = sent.latest { mail.latest.append(latest) }
             }
+        } else if Self.mayHaveTakenEffect(reply) {
+            mail.doubtful = call.written.map(\.receiver)
         }
-        if !mail.deliveries.isEmpty || !mail.doubtful.isEmpty { onOwn(mail) }
+        if !mail.isEmpty { onOwn(mail) }
     }
 
-    /// What became of each message of a call, and the moment when they were added; nil when that is not known.
+    /// Whether a reply that cannot be read, or an error, leaves open what became of a call.
+    private static func mayHaveTakenEffect(_ reply: Result<RedisValue, RedisError>) -> Bool {
+        switch reply {
+        case .success: true
+        case .failure(let error): error.mayHaveTakenEffect
+        }
+    }
+
+    /// What became of each message of a call.
     private static func sent(
         _ reply: Result<RedisValue, RedisError>, _ call: Call
-    ) -> ([Result<InstantMessageSent, SignalingError>], RedisTime?) {
+    ) -> [Result<InstantMessageSent, SignalingError>] {
         let isTold = call.terms.isTold
-        var results = results(reply, count: call.completions.count + 1) { InstantMessageSent.read($0, isTold: isTold) }
-        guard case .success(let clock)? = results.popLast() else { return (results, nil) }
-        return (results, RedisTime(milliseconds: clock.version))
+        // After the messages comes the clock.
+        return results(reply, count: call.completions.count + 1) { InstantMessageSent.read($0, isTold: isTold) }
+            .dropLast()
     }
 
     private static func results<Sent>(

@@ -14,7 +14,7 @@ MEMBERS = 100
 # The users who join and leave at any time.
 TOGETHER = 20
 SINGLE = "single"
-LAYOUTS = (SINGLE, "1", "3", "6")
+LAYOUTS = (SINGLE, "1", "3", "6", "12")
 
 
 def options(layout: str) -> tuple[str, ...]:

@@ -24,6 +24,16 @@ extension RedisError {
         let isUnknown = code == .timeout || code == .closed && self != .shutDown
         return isUnknown ? .timeout() : signaling
     }
+
+    /// Whether the command may have taken effect, in part or as a whole.
+    package var mayHaveTakenEffect: Bool {
+        switch code {
+        // A function may fail after it has begun, with the server's general code.
+        case .timeout, .unreplicated, .malformed, .shape, .generic: true
+        case .closed: self != .shutDown
+        default: false
+        }
+    }
 }
 
 /// Failures that only processes of our cluster know.

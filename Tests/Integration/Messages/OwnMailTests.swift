@@ -45,7 +45,7 @@ import Testing
                     MailDelivery(session: SessionID("s1"), previous: 0, entry: entries[0]),
                     MailDelivery(session: SessionID("s1"), previous: versions[0], entry: entries[1]),
                 ])
-            #expect(mail.doubtful.isEmpty)
+            #expect(mail.latest.isEmpty && mail.doubtful.isEmpty)
             try await elsewhere.wait(for: 1, "publication")
             // A service's message is published, after all that was published before.
             try await scene.send("from a service")
@@ -62,32 +62,62 @@ import Testing
 
     /// The first one may have been stored by a call whose reply was lost.
     @Test(arguments: [false, true])
-    func aRepetitionLeavesDoubt(isTold: Bool) async throws {
+    func aRepetitionTellsTheLastVersion(isTold: Bool) async throws {
         try await MessageStoreScene.run { scene in
             try await scene.openSession("s1")
-            var message = Message(to: scene.user, line: "one", command: CommandID("c1"))
-            if isTold { message.told = MessageEvents(webhook: .withoutText, stream: nil) }
-            _ = try await scene.sendTogether([message])[0].get()
+            let remote = UserKey(app: scene.user.app, account: try Account("remote"))
+            try await scene.open("s2", of: remote, at: "gateway-2")
+            var messages = [
+                Message(to: scene.user, line: "one", command: CommandID("c1")),
+                Message(to: remote, line: "two", command: CommandID("c2")),
+            ]
+            if isTold {
+                for index in messages.indices {
+                    messages[index].told = MessageEvents(webhook: .withoutText, stream: nil)
+                }
+            }
+            let version = try await scene.sendTogether(messages)[0].get()
             let passedOn = try await Self.listen(scene)
-            _ = try await scene.sendTogether([message])[0].get()
+            for result in await scene.sendTogether(messages) { _ = try result.get() }
             try await passedOn.wait(for: 1, "own mail")
-            #expect(passedOn.all.first?.doubtful == [scene.user])
+            let mail = try #require(passedOn.all.first)
+            #expect(mail.latest.map(\.session) == [SessionID("s1")] && mail.latest.map(\.version) == [version])
+            #expect(mail.deliveries.isEmpty && mail.doubtful.isEmpty)
         }
     }
 
     @Test func aCallOfUnknownOutcomeLeavesDoubt() async throws {
-        try await MessageStoreScene.run { scene in
+        try await MessageStoreScene.run(appendOnly: true) { scene in
             try await scene.openSession("s1")
             let passedOn = try await Self.listen(scene)
-            await scene.redis.connection.close()
             let other = UserKey(app: scene.user.app, account: try Account("other"))
-            let results = await scene.sendTogether([
-                Message(to: scene.user, line: "one"), Message(to: other, line: "two"),
-            ])
-            for result in results { #expect(throws: SignalingError.self) { try result.get() } }
+            // The commands are written, and Redis dies before it answers.
+            await scene.redis.server.freeze(true)
+            let begun = Recording<Bool>()
+            let outcomes = Task {
+                begun.add(true)
+                return await scene.sendTogether([
+                    Message(to: scene.user, line: "one"), Message(to: other, line: "two"),
+                ])
+            }
+            try await begun.wait(for: 1, "beginning")
+            for _ in 0..<10 { try await scene.redis.eventLoop.submit {}.get() }
+            try await scene.redis.server.kill()
+            try await scene.redis.server.start()
+            for result in await outcomes.value { #expect(throws: SignalingError.timeout()) { try result.get() } }
             try await passedOn.wait(for: 1, "own mail")
             #expect(passedOn.all.first?.doubtful == [scene.user, other])
             #expect(passedOn.all.first?.deliveries == [])
+        }
+    }
+
+    @Test func aCallThatWasNotSentLeavesNoDoubt() async throws {
+        try await MessageStoreScene.run { scene in
+            let passedOn = try await Self.listen(scene)
+            await scene.redis.connection.close()
+            let results = await scene.sendTogether([Message(to: scene.user, line: "one")])
+            #expect(throws: SignalingError.self) { try results[0].get() }
+            #expect(passedOn.all.isEmpty)
         }
     }
 

@@ -40,7 +40,7 @@ import Testing
             let login = try await count(scene, after: empty) { try await functions.open("s\($0)") }
             #expect(login == 7)
             let replacing = try await count(scene, after: opened) { try await functions.open("t\($0)") }
-            #expect(replacing == 18)
+            #expect(replacing == 19)
             let resumed = try await count(scene, after: opened) { try await functions.resume("s\($0)", at: "g1") }
             #expect(resumed == 11)
             let moved = try await count(scene, after: opened) { try await functions.resume("s\($0)", at: "g2") }

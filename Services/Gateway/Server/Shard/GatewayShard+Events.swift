@@ -68,6 +68,7 @@ extension GatewayShard {
     /// Takes what messages that were sent here mean for the shard's own sessions.
     func received(_ own: OwnMail) {
         deliver(own.deliveries)
+        for (session, version) in own.latest { sessions[session]?.handle(.mailbox(.latest(version)), on: self) }
         doubt(own.doubtful)
     }
 

@@ -80,20 +80,31 @@ local function late_error(deadline, now)
     return nil
 end
 
--- Returns what messages_to_users_told has returned for a command before, or zeros when the message was sent by messages_to_users;
--- and 'again'.
-local function told_before(done)
-    local version, online, us = string.match(redis.call('GET', done) or '', '^(%d+) (%d) (%d+)$')
-    return {tonumber(version or 0), tonumber(online or 0), tonumber(us or 0), 'again'}
+-- Returns what is answered to a duplicate. With `tells`, what messages_to_users_told has returned for the command before, or
+-- zeros when the message was sent by messages_to_users; and 'again'; and for a session of the gateway `own`, of which nobody
+-- knows whether it was told of the message, its sid and the last version of its mailbox.
+local function sent_before(tag, done, own, tells)
+    local result = {0}
+    if tells then
+        local version, online, us = string.match(redis.call('GET', done) or '', '^(%d+) (%d) (%d+)$')
+        result = {tonumber(version or 0), tonumber(online or 0), tonumber(us or 0)}
+    end
+    local count = #result
+    result[count + 1] = 'again'
+    local sid, gateway, ver = unpack(redis.call('HMGET', tag .. ':box', 'sid', 'gateway', 'ver'))
+    if own and sid and gateway == own then
+        result[count + 2], result[count + 3] = sid, ver
+    end
+    return result
 end
 
 -- KEYS: the receiver's tag per message. ARGV: gateway, deadline (ms by this clock, 0 for none), 1 when messages have commands, 1 when
 -- nothing is to be published to that gateway, time to live (ms), maximum entries and bytes of the mailboxes; then per message: the sender's
 -- tag (no key: it may lie in another slot), the sender's sid ('' for an app's server), line, and its command if messages have them.
--- Returns per message its version, 0 for a duplicate, {version, version before, sid} for a session of a gateway to which nothing is
--- published, or an error; and at the end the clock (ms), from which the time to live counts. With `tells`, which is for apps whose
--- webhooks tell of messages: {version, 1 when the user has a session, time (us, another one for each message)}, the same for a
--- duplicate, followed by 'again'; and where nothing is published also the version before and the sid.
+-- Returns per message its version, {version, version before, sid} for a session of a gateway to which nothing is published, or an
+-- error; and at the end the clock (ms), from which the time to live counts. With `tells`, which is for apps whose webhooks tell of
+-- messages: {version, 1 when the user has a session, time (us, another one for each message)}, and where nothing is published also the
+-- version before and the sid. For duplicates see sent_before.
 local function send_to_users(keys, args, tells)
     spent = 0
     local now, us = clock()
@@ -119,7 +130,7 @@ local function send_to_users(keys, args, tells)
         elseif refuses_memory(tag, #line + ENTRY_BYTES, now) then
             results[i] = {err = MEMORY_FULL}
         elseif done and not redis.call('SET', done, '', 'PX', DONE_MS, 'NX') then
-            results[i] = tells and told_before(done) or 0
+            results[i] = sent_before(tag, done, own, tells)
         else
             local succeeded, version, online, previous, mine = pcall(
                 add_entry, tag, mails, now, line, lifetime, entries, bytes, sender, '', '', own)

@@ -3,7 +3,8 @@
 --
 -- Each function takes one key, a user's tag, and works on
 --   :session  hash of heliograph_presence: sid, channel, leaving (channels that the session still has to leave, one per
---             line), turn (number of the session's last join or leave), restored (the channel in which a reassertion has
+--             line), turn (number of the session's last join or leave), left (its turn, and what session_enter returned for it, one per
+--             line; only of joins that left a channel), restored (the channel in which a reassertion has
 --             restored the member last), removed ('TURN CHANGE CHANNEL' of the last removal, see session_removed), gateway
 --   :done:ID  string, expires after DONE_MS: the packed result of command ID
 
@@ -14,22 +15,27 @@ end
 
 -- Records a channel as the session's; `args` are those of session_enter. The deadline is not for a repetition.
 local function enter(tag, args)
-    local sid, channel, leaving, turn = unpack(
-        redis.call('HMGET', tag .. ':session', 'sid', 'channel', 'leaving', 'turn'))
+    local sid, channel, leaving, turn, left = unpack(
+        redis.call('HMGET', tag .. ':session', 'sid', 'channel', 'leaving', 'turn', 'left'))
     if sid ~= args[3] then
         return {err = REFUSED.session_over .. 'the session is over'}
     end
-    if args[5] ~= '0' and tonumber(args[5]) < tonumber(turn or '0') then
+    local is_numbered = args[5] ~= '0'
+    if is_numbered and channel == args[4] and turn == args[5] then
+        local of_turn, names = string.match(left or '', '^(%d+)\n(.*)$')
+        return of_turn == turn and list_without(names) or {}
+    end
+    if is_numbered and tonumber(args[5]) < tonumber(turn or '0') then
         return {err = REFUSED.superseded .. 'the session joined or left a channel meanwhile'}
     end
     local deadline = tonumber(args[2])
-    if deadline ~= 0 and (channel ~= args[4] or turn ~= args[5]) and clock() > deadline then
+    if deadline ~= 0 and clock() > deadline then
         return {err = REFUSED.timeout .. 'the deadline had passed'}
     end
     local list = {}
-    for _, left in ipairs(list_without(leaving, channel)) do
-        if left ~= args[4] then
-            list[#list + 1] = left
+    for _, other in ipairs(list_without(leaving, channel)) do
+        if other ~= args[4] then
+            list[#list + 1] = other
         end
     end
     if channel and channel ~= args[4] then
@@ -39,12 +45,15 @@ local function enter(tag, args)
         keep_leaving(tag, list)
     end
     redis.call('HSET', tag .. ':session', 'channel', args[4], 'turn', later_turn(args[5], turn))
+    if is_numbered and #list > 0 then
+        redis.call('HSET', tag .. ':session', 'left', args[5] .. '\n' .. table.concat(list, '\n'))
+    end
     return list
 end
 
 -- ARGV: command, deadline, sid, channel, turn. Records `channel` as the session's channel.
--- Returns the channels that the session must leave first; they stay recorded until session_entered is called. A repetition
--- finds them there, or a later turn; only without a turn (0) its result is kept.
+-- Returns the channels that the session must leave first; they stay recorded in `leaving` until they are left. A repetition
+-- finds by its turn what was returned; without a turn (0), the result is kept.
 local function session_enter(keys, args)
     local tag = keys[1]
     if args[5] == '0' then

@@ -5,7 +5,8 @@
 --             timeout(s) channel leaving(channels that the session still has to leave, one per line)
 --             openver(the mailbox's version when the session was opened) deadline(of the command that attached it, ms)
 --             expires(of the token, s) claim(us, when its gateway took it over; rises with each takeover)
---             turn(number of the last join or leave) restored, removed(see memberships.lua)
+--             turn(number of the last join or leave) left, restored, removed(see memberships.lua)
+--             change(number of the change that opened it) replaced(packed record of the session that its login replaced)
 --   :ending   hash: sid -> packed record of a session that has ended and whose end still has to be processed
 --   :ended:SID  string, expires after ENDED_MS: why the session ended, and its secret: "REASON SECRET"
 --   :box      hash: ver, clear and expires (see mailbox.lua), uid (the account's number), pver (number of the last presence change, for the mirror), sid (''
@@ -127,23 +128,14 @@ local function mail_of(ver, clear, expires, now)
 end
 
 -- Returns what session_open has returned for the session before, or an error when the session has not stayed as it was then.
-local function opened_before(tag, session, gateway)
+local function opened_before(session, gateway)
     if session.gateway ~= gateway or session.state ~= 'online' then
         return {err = REFUSED.session_over .. 'the session was opened, and is not what it was then'}
     end
-    local change = redis.call('HGET', tag .. ':box', 'pver')
     -- The mailbox is to be read.
-    local result = {change, session.since, session.claim, '', ''}
-    local replaced
-    for _, packed in ipairs(redis.call('HVALS', tag .. ':ending')) do
-        local record = read_list(packed)
-        -- The last one that a login has replaced: the others are older, and their timers end them.
-        if record[5] == '1' and (not replaced or tonumber(record[6]) > tonumber(replaced[6])) then
-            replaced = record
-        end
-    end
-    for i = 1, replaced and #replaced or 0 do
-        result[#result + 1] = replaced[i]
+    local result = {session.change, session.since, session.claim, '', ''}
+    for _, element in ipairs(session.replaced and read_list(session.replaced) or {}) do
+        result[#result + 1] = element
     end
     return result
 end
@@ -163,8 +155,9 @@ local function session_open(keys, args)
         redis.call('HMGET', tag .. ':box', 'ver', 'pver', 'ban', 'clear', 'expires'))
     local is_known = ver or pver or ban
     local old = read_session(tag)
-    if old and old.sid == sid then
-        return opened_before(tag, old, args[2])
+    -- One that was recorded again after Redis had lost it has no number: it is not known any more what its login has done.
+    if old and old.sid == sid and old.change then
+        return opened_before(old, args[2])
     end
     local now, us = clock()
     if deadline ~= 0 and now > deadline then
@@ -182,10 +175,12 @@ local function session_open(keys, args)
         return {err = REFUSED.revoked .. 'the token was revoked'}
     end
     local replaced = {}
-    if old then
+    if old and old.sid ~= sid then
         replaced = end_session(tag, old, LEFT_KICKED, true, now, us)
         kick(tag, old, LOGOUT_KICKED)
         is_known, pver = true, replaced[6]
+    elseif old then
+        redis.call('DEL', tag .. ':session')
     end
     ver = ver or number(now)
     local change = next_change(us, pver)
@@ -196,7 +191,11 @@ local function session_open(keys, args)
     end
     redis.call('HSET', tag .. ':session', 'gateway', args[2], 'sid', sid, 'secret', args[4], 'uid', args[5],
         'device', args[6], 'push', args[7], 'timeout', args[8], 'state', 'online', 'since', number(now),
-        'attached', number(now), 'openver', ver, 'deadline', args[1], 'expires', args[9], 'claim', number(us))
+        'attached', number(now), 'openver', ver, 'deadline', args[1], 'expires', args[9], 'claim', number(us),
+        'change', change)
+    if #replaced > 0 then
+        redis.call('HSET', tag .. ':session', 'replaced', pack_list(replaced))
+    end
     add_route(tag, args[2], sid)
     local forgotten, given = mail_of(ver, clear, expires, now)
     local result = {change, number(now), number(us), forgotten, given}
