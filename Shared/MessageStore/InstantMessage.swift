@@ -105,14 +105,15 @@ struct InstantMessageSent {
             (isOnline, self.microseconds) = (online == 1, microseconds)
         }
         guard let next = parts.popFirst() else { return }
-        if next.string == "again" {
+        if let previous = next.int {
+            guard let session = parts.popFirst()?.string else { return nil }
+            own = OwnPlace(previous: previous, session: SessionID(session))
+        } else {
+            guard next.string == "again" else { return nil }
             guard let session = parts.popFirst() else { return }
             guard let session = session.string, let last = parts.popFirst()?.int else { return nil }
             latest = (SessionID(session), last)
-            return
         }
-        guard let previous = next.int, let session = parts.popFirst()?.string else { return nil }
-        own = OwnPlace(previous: previous, session: SessionID(session))
     }
 
     private init(version: Int64) { self.version = version }

@@ -32,7 +32,7 @@ extension ServerFrame {
     }
 
     /// The list when no account contains what JSON escapes, as in nearly all channels; else nil. It is written without
-    /// the checks of an array's appending, which took two thirds of the time.
+    /// the checks of an array's appending, which took two fifths of the instructions.
     private static func plainList(_ members: LatestMembers) -> [UInt8]? {
         var isPlain = true
         // A line's space and newline give way to the eight bytes around its account and number.

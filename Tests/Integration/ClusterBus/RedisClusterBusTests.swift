@@ -244,6 +244,37 @@ import Testing
         }
     }
 
+    /// Versions in a cluster are times, so that two of them may be far apart. Each removal of forgotten mail costs as
+    /// much as the rest of a message, so it is done for sixteen at once.
+    @Test func forgottenMailIsRemovedNowAndThen() async throws {
+        try await Self.run { client in
+            let user = UserKey(app: try AppID("app"), account: try Account("bob"))
+            let gateway = GatewayID("g1")
+            try await Self.logIn(user, at: gateway, client)
+            let sender = UserKeys(UserKey(app: try AppID("app"), account: try Account("alice")))
+            let batch = try await client.eventLoop.submit {
+                NIOLoopBound(MailboxBatch(connection: client, gateway: gateway), eventLoop: client.eventLoop)
+            }.get()
+            var lengths: [Int64] = []
+            for number in 0..<40 {
+                let cleared = Recording<Result<Int64, SignalingError>>()
+                client.eventLoop.execute {
+                    let message = InstantMessage(
+                        to: user, from: sender, in: SessionID("s0"), line: "\(number)", seconds: 60)
+                    batch.value.send(message) { sent in
+                        guard case .success(let version) = sent else { return cleared.add(sent) }
+                        batch.value.clear(user, in: SessionID("s1"), through: version) { cleared.add($0) }
+                    }
+                }
+                try await cleared.wait(for: 1, "the acknowledgement")
+                _ = try cleared.all[0].get()
+                let length = try await client.execute(RedisCommand("XLEN", key: KeySpace.tag(user) + ":mbox"))
+                lengths.append(try #require(length.int))
+            }
+            #expect(lengths == (1...40).map { Int64($0 % 16) })
+        }
+    }
+
     /// Messages of one turn to users in several slots: each user gets hers in their order,
     /// and her gateway hears of them.
     @Test func mailInItsOrder() async throws {

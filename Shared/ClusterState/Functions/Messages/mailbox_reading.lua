@@ -70,8 +70,18 @@ local function mailbox_read(keys, args)
     return result
 end
 
--- Forgotten entries are removed only once their versions span this many: removing costs more than the rest of a clear.
+-- Forgotten entries are removed only once they may be this many: removing costs more than the rest of a clear, and more with the
+-- next message, which begins the stream anew.
 local TRIM_STEP = 16
+
+-- Returns whether so few entries are forgotten that they may stay. `trimmed`: version up to which they are removed.
+local function may_stay(tag, clear, trimmed)
+    if RISES_WITH_CLOCK then
+        -- Versions are times, so that they do not tell how many entries they span.
+        return redis.call('XLEN', tag .. ':mbox') < TRIM_STEP
+    end
+    return clear - (trimmed or 0) < TRIM_STEP
+end
 
 -- KEYS: one tag per mailbox. ARGV: gateway, then per mailbox: sid, version up to which mail is forgotten. A version that
 -- is lower than the last one has no effect; one that was never given counts as the last version given.
@@ -92,7 +102,7 @@ local function mailboxes_clear(keys, args)
             if through > clear then
                 clear = through
                 -- A mailbox in which nothing waits is deleted as a whole even when `spent` is used up: that is cheap.
-                if clear - (known[5] or 0) < TRIM_STEP or (spent >= EFFORT and clear < given) then
+                if may_stay(tag, clear, known[5]) or (spent >= EFFORT and clear < given) then
                     redis.call('HSET', box, 'clear', number(clear))
                 else
                     redis.call('HSET', box, 'clear', number(clear), 'trimmed', number(trim(tag, clear)))
