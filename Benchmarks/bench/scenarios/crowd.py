@@ -10,8 +10,10 @@ from ..processes import total_rss_kib
 USERS = 100_000
 # How many members a channel has.
 MEMBERS = 100
+# Less than a gateway's patience with clients that send nothing, 45 s.
 IDLE_SECONDS = 20
-SETTLING_SECONDS = 5
+# So long those who are there already send a ping now and then, while more log in; and how often.
+KEEPING_SECONDS, PING_SECONDS = 30, 20
 
 
 class _OneGateway:
@@ -25,7 +27,7 @@ class _OneGateway:
 
 
 def idle(users: int = USERS) -> dict:
-    """Memory of all processes a user, CPU time of a login and join, and CPU time while all are idle.
+    """Memory of all processes a user, CPU time of a login and join (pings of those who are there included), and CPU time while all are idle.
 
     Each gateway has a load generator of its own, because both have no more than the same number of files.
     """
@@ -35,12 +37,20 @@ def idle(users: int = USERS) -> dict:
     with Heliograph(gateways=gateways) as server, ExitStack() as loads:
         before = _memory(server)
         cpu, opened, whole = 0.0, 0, True
+        there: list[Load] = []
         for number, port in enumerate(server.ports):
             load = loads.enter_context(Load(_OneGateway(server, port), "idle", *options, "--prefix", f"crowd{number}"))
+            for other in there:
+                other.send(f"stand {KEEPING_SECONDS} {PING_SECONDS}")
             answer = load.ask(f"open {share}", "opened")
             cpu, opened = cpu + answer["cpu_seconds"], opened + answer["connections"]
             whole = whole and answer["disconnected"] == 0
-        load.ask(f"stand {SETTLING_SECONDS} 0", "stood")
+            whole = all([other.read("stood")["disconnected"] == 0 for other in there]) and whole
+            there.append(load)
+        # All send a ping, so that none is cut off while all are idle.
+        for other in there:
+            other.send(f"stand {PING_SECONDS} {PING_SECONDS}")
+        whole = all([other.read("stood")["disconnected"] == 0 for other in there]) and whole
         after = _memory(server)
         stood = load.ask(f"stand {IDLE_SECONDS} 0", "stood")
     return {
