@@ -25,7 +25,7 @@ def measured(checkouts: list[Path], names: list[str], rounds: int, seconds: floa
         for name in names:
             scenario, fields = COMPARED[name]
             servers = {str(checkout): Heliograph(checkout=checkout.resolve()) for checkout in checkouts}
-            # What is never the same in two runs, and the same for all builds of one.
+            # Clients that poll have no limit to be compared with.
             others = {LIMIT: Limit()} if name != "P1-old" else {}
             turn = number % len(servers)
             for label, server in [*others.items(), *list(servers.items())[turn:], *list(servers.items())[:turn]]:
@@ -48,4 +48,3 @@ def table(found: dict[str, dict[str, list[float]]]) -> list[str]:
         cells += [f"{medians[label]:.3g} ({medians[label] / max(first, 1e-9):.2f})" for label in labels]
         lines.append(f"| {key} | " + " | ".join(cells) + " |")
     return lines
-

@@ -79,7 +79,8 @@ def _add_scenarios(commands, timed: argparse.ArgumentParser, beside: argparse.Ar
     for alone, text in (
         ("storm", "thousands of clients resume at once"), ("latency", "gateway to gateway, beside bare Redis"),
         ("gateways", "F1 at 1, 2 and 4 gateways"), ("joins", "joins of small and large channels"),
-        ("memory", "memory per channel and member"), ("scaling", "one Redis, and clusters of 1, 3, 6 and 12 masters"), ("crowd", "100,000 idle users"),
+        ("memory", "memory per channel and member"), ("crowd", "100,000 idle users"),
+        ("scaling", "one Redis, and clusters of 1, 3, 6 and 12 masters"),
         ("durability", "P1 with and without waiting for a replica of Redis"),
         ("A1", "the server API: single sends and batches, beside messages over WebSocket"),
     ):

@@ -3,8 +3,8 @@
 --
 -- Each function takes one key, a user's tag, and works on
 --   :session  hash of heliograph_presence: sid, channel, leaving (channels that the session still has to leave, one per
---             line), turn (number of the session's last join or leave), left (its turn, and what session_enter returned for it, one per
---             line; only of joins that left a channel), restored (the channel in which a reassertion has
+--             line), turn (number of the session's last join or leave), left (the turn of the last join that had to leave
+--             channels, and these channels, one per line), restored (the channel in which a reassertion has
 --             restored the member last), removed ('TURN CHANGE CHANNEL' of the last removal, see session_removed), gateway
 --   :done:ID  string, expires after DONE_MS: the packed result of command ID
 

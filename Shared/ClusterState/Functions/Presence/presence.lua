@@ -9,7 +9,8 @@
 --             change(number of the change that opened it) replaced(packed record of the session that its login replaced)
 --   :ending   hash: sid -> packed record of a session that has ended and whose end still has to be processed
 --   :ended:SID  string, expires after ENDED_MS: why the session ended, and its secret: "REASON SECRET"
---   :box      hash: ver, clear and expires (see mailbox.lua), uid (the account's number), pver (number of the last presence change, for the mirror), sid (''
+--   :box      hash: ver, clear and expires (see mailbox.lua), uid (the account's number), pver (number of the last presence
+--             change, for the mirror), sid (''
 --             without a session), gateway ('' while detached), ban ("UNTIL TOKENS VERSION": when a ban ends, ms, 0 for one that
 --             was lifted; until when login tokens end that were revoked, s; the version of both in PostgreSQL). Senders read from it where the user is. See keep_box and release_box of
 --             the prelude for its expiry: a ban may go with it, because then the user's number goes too, and a login reads both
