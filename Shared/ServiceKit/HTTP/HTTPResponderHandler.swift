@@ -9,8 +9,8 @@ package protocol HTTPResponder: Sendable {
 
 /// Answers the requests of one HTTP/1 connection; used by all HTTP listeners of the cluster.
 ///
-/// Add it after NIO's HTTP server handlers. The connection is closed after an answer with `Connection: close`, when an
-/// `IdleStateHandler` before this handler reports it idle, and on errors.
+/// Add it after NIO's HTTP server handlers. The connection is ended by an ``HTTPFarewell`` after an answer with
+/// `Connection: close` and on errors, and closed when an `IdleStateHandler` before this handler reports it idle.
 package final class HTTPResponderHandler: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPServerRequestPart
     package typealias OutboundOut = HTTPServerResponsePart
@@ -32,6 +32,7 @@ package final class HTTPResponderHandler: ChannelInboundHandler, RemovableChanne
     private var head: HTTPRequestHead?
     /// Whether the connection's last request has been received; anything after it is ignored.
     private var isLast = false
+    private var hasEnded = false
 
     /// Creates the handler of one connection.
     /// - Parameter isHarmless: whether the connection stays open after an error of the pipeline; by default never.
@@ -76,7 +77,7 @@ package final class HTTPResponderHandler: ChannelInboundHandler, RemovableChanne
 
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         HTTPHeadBound.note(error)
-        if !isHarmless(error) { context.close(promise: nil) }
+        if !isHarmless(error) { end(context.channel) }
     }
 
     private func keepsAlive(_ request: HTTPRequestHead) -> Bool {
@@ -88,15 +89,23 @@ package final class HTTPResponderHandler: ChannelInboundHandler, RemovableChanne
 
     private func answer(_ request: HTTPRequestHead, keepsAlive: Bool, on channel: any Channel) {
         let responder = responder
-        channel.eventLoop.makeFutureWithTask { await responder.answer(request) }.whenSuccess { answer in
+        let answered = channel.eventLoop.makeFutureWithTask { await responder.answer(request) }
+        answered.assumeIsolated().whenSuccess { [self] answer in
             let head = Self.head(of: answer, to: request, keepsAlive: keepsAlive)
             channel.write(HTTPServerResponsePart.head(head), promise: nil)
             if request.method != .HEAD, !answer.body.isEmpty {
                 channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: answer.body))), promise: nil)
             }
             let written = channel.writeAndFlush(HTTPServerResponsePart.end(nil))
-            if !keepsAlive { written.whenComplete { _ in channel.close(promise: nil) } }
+            if !keepsAlive { written.assumeIsolated().whenComplete { [self] _ in end(channel) } }
         }
+    }
+
+    private func end(_ channel: any Channel) {
+        isLast = true
+        guard !hasEnded else { return }
+        hasEnded = true
+        HTTPFarewell.begin(on: channel)
     }
 
     private static func head(

@@ -245,7 +245,7 @@ def test_nobody_else_may_tell_another_address(stack: Stack):
         answer = b""
         while received := raw.recv(4096):
             answer += received
-    assert answer == b"" or answer.startswith(b"HTTP/1.1 400 "), answer
+    assert answer.startswith(b"HTTP/1.1 400 "), answer
 
 
 async def test_made_up_apps_cost_no_queries(make_stack, people):

@@ -38,7 +38,8 @@ async def test_pings_are_paced(make_stack, people):
     # The others are answered later, as the rate allows.
     assert answered[0] + await asyncio.to_thread(pongs, strangers[0], 0.9) == 150
     http = stack.endpoints["gateways"][0]["http"]
-    assert metric(http, "heliograph_gateway_input_paced_total") == 8
+    # Once or more each: what is read at once depends on what has arrived.
+    assert metric(http, "heliograph_gateway_input_paced_total") >= len(strangers)
     for raw in strangers:
         raw.close()
     user = RawSocket(stack.gateways[0], receive_buffer=1 << 16)

@@ -58,12 +58,9 @@ struct HTTPResponderHandlerTests {
     private func exchange(
         _ text: String, serve: @escaping @Sendable (any Channel) throws -> Void
     ) async throws -> String {
-        let group = MultiThreadedEventLoopGroup.singleton
-        let listener = try await ServerBootstrap(group: group)
-            .childChannelInitializer { channel in channel.eventLoop.makeCompletedFuture { try serve(channel) } }
-            .bind(host: "127.0.0.1", port: 0).get()
+        let listener = try await listener(serve)
         defer { listener.close(promise: nil) }
-        let client = try await ClientBootstrap(group: group)
+        let client = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connect(host: "127.0.0.1", port: try #require(listener.localAddress?.port)) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
@@ -75,6 +72,12 @@ struct HTTPResponderHandlerTests {
             for try await buffer in inbound { answer += String(buffer: buffer) }
             return answer
         }
+    }
+
+    private func listener(_ serve: @escaping @Sendable (any Channel) throws -> Void) async throws -> any Channel {
+        try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in channel.eventLoop.makeCompletedFuture { try serve(channel) } }
+            .bind(host: "127.0.0.1", port: 0).get()
     }
 
     private func answer(_ body: String, _ connection: String, version: String = "1.1", withBody: Bool = true) -> String
@@ -121,6 +124,41 @@ struct HTTPResponderHandlerTests {
         #expect(try await exchange(request, .asRequested, incident: .error).isEmpty)
         #expect(
             try await exchange(request, .asRequested, incident: .error, isHarmless: true) == answer(#""/""#, "close"))
+    }
+
+    @Test("A client that sends on after what cannot be read still reads its answer")
+    func farewell() async throws {
+        // Read in pieces, so that most of it is not read yet when the answer is written.
+        let answer = try await exchange("no HTTP\r\n" + String(repeating: "x", count: HTTPFarewell.bound / 2)) {
+            channel in
+            try channel.syncOptions?.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 16))
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.configureHTTPServerPipeline()
+            try pipeline.addHandler(HTTPResponderHandler(Echo(), persistence: .asRequested))
+        }
+        #expect(answer == "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+    }
+
+    @Test("A client that sends without end, or does not close its side, is cut off", arguments: [true, false])
+    func endOfTheFarewell(sends: Bool) async throws {
+        let closed = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
+        let listener = try await listener { channel in
+            channel.closeFuture.cascade(to: closed)
+            // Without end: the time does not matter then.
+            HTTPFarewell.begin(on: channel, patience: sends ? .seconds(3600) : .milliseconds(20))
+        }
+        defer { listener.close(promise: nil) }
+        let client = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            .connect(host: "127.0.0.1", port: try #require(listener.localAddress?.port)).get()
+        if sends {
+            try await client.writeAndFlush(ByteBuffer(repeating: 0, count: HTTPFarewell.bound))
+            #expect(client.isActive)
+            // Fails when the connection is reset meanwhile.
+            try? await client.writeAndFlush(ByteBuffer(repeating: 0, count: 1))
+        }
+        try await closed.futureResult.get()
+        client.close(promise: nil)
     }
 
     @Test("An idle connection is closed")
