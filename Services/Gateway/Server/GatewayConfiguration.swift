@@ -80,9 +80,13 @@ package struct GatewayConfiguration: Sendable {
 }
 
 extension GatewayConfiguration {
+    /// How long, at the end of a drain, clients are waited for whose calls are unanswered.
+    static let answerPatience = Duration.seconds(1)
+
     /// How long the process may take to stop: a client's call may still be waiting for its answer when the drain ends.
     package var shutdownDeadline: Duration {
-        max(ServiceRunner.shutdownDeadline, lingerTime + drainTime + commandTimeout + .seconds(2))
+        let drain = lingerTime + drainTime + Self.answerPatience
+        return max(ServiceRunner.shutdownDeadline, drain + commandTimeout + .seconds(2))
     }
 
     /// Each shard's share of ``outputBound``.

@@ -313,14 +313,22 @@ package final class GatewayService: Service {
         try? await Task.sleep(for: configuration.lingerTime)
     }
 
-    /// Disconnects the clients bit by bit over the drain time, so that they reconnect
-    /// elsewhere; their sessions stay alive.
+    /// Disconnects the clients bit by bit over the drain time, so that they reconnect elsewhere; their sessions stay
+    /// alive. Those whose calls are unanswered at its end are waited for.
     private func drain() async {
         logger.notice("draining", metadata: ["over": "\(configuration.drainTime)"])
         let pause = configuration.drainTime / Self.drainSteps
         for step in (1...Self.drainSteps).reversed() {
             await eachShard(of: shards) { await $0.drain(oneIn: step) }
             try? await Task.sleep(for: pause)
+        }
+        let answered = LocalTime.now + LocalTime.Span(GatewayConfiguration.answerPatience)
+        await eachShard(of: shards) { shard in
+            while LocalTime.now < answered, await shard.connectionCount > 0 {
+                try? await Task.sleep(for: .milliseconds(20))
+                await shard.drain(oneIn: 1)
+            }
+            await shard.closeAll()
         }
         // Detaches that failed are told again with heartbeats.
         let deadline = LocalTime.now + LocalTime.Span(configuration.commandTimeout)

@@ -135,8 +135,24 @@ import Testing
         let client = try await client(state)
         _ = try await client.told()
         try await client.onLoop { $0.drain(oneIn: 1) }
+        #expect(client.isOpen == (state != "active"), "who waits for a login's answer stays for a while")
+        try await client.onLoop { $0.closeAll() }
         #expect(try await client.told() == ["close 1012"])
         #expect(!client.isOpen)
+    }
+
+    @Test func theGatewayGoesWhenItHasAnswered() async throws {
+        let client = try await client("active")
+        let line = try await client.line()
+        _ = try await client.told()
+        try await client.says(#"["call2",["user_query_user_status",1,{"line":"\#(line)","account":"bob"}]]"#)
+        try await client.onLoop { $0.drain(oneIn: 1) }
+        #expect(client.isOpen)
+        // The login's commands were the first two, the mailbox's the third.
+        try await client.refuse(3)
+        try await client.onLoop { $0.drain(oneIn: 1) }
+        let told = try await client.told()
+        #expect(told.count == 2 && told[0].hasPrefix(#"["call2-ret",[1,"#) && told[1] == "close 1012", "\(told)")
     }
 
     /// Whoever has tried to log in may be silent for longer, up to the idle timeout.

@@ -44,6 +44,9 @@ package struct ClientSession: ~Copyable {
     /// Whether no login was attempted yet.
     package var isFresh: Bool { login.isFresh }
 
+    /// Whether the client waits for an answer to its login or to a call.
+    package var owesAnswers: Bool { login.isUnderWay || calls.owesAnswers }
+
     /// The app of the session, or of the login or resume that is in progress.
     package var app: AppID? { login.user?.app }
 

@@ -16,6 +16,8 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
     let remote: SocketAddress?
     let outlet: FrameOutlet
     private(set) var session = ClientSession()
+    /// Whether the client waits for an answer.
+    var owesAnswers: Bool { session.owesAnswers }
     /// What the client does with media; nil before it does.
     @HeapStored var media: MediaSocket?
     /// Whether the actions of an event are being performed.

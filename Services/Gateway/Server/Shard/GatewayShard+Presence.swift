@@ -61,10 +61,17 @@ extension GatewayShard {
     /// The number of connected clients, which the lease contains.
     var connectionCount: Int { connections.count }
 
-    /// Closes one in `step` of the connections, so that their clients move to other gateways.
+    /// Closes one in `step` of the connections, so that their clients move to other gateways. Those that wait for an
+    /// answer stay: after a resume nobody could tell them what has become of their call.
     func drain(oneIn step: Int) {
         let leaving = (connections.count + step - 1) / step
-        for connection in connections.values.prefix(leaving) { connection.handle(.close(.restart), on: self) }
+        let free = connections.values.lazy.filter { !$0.owesAnswers }
+        for connection in free.prefix(leaving) { connection.handle(.close(.restart), on: self) }
+    }
+
+    /// Closes the connections that ``drain(oneIn:)`` has left, whatever they wait for.
+    func closeAll() {
+        for connection in connections.values { connection.handle(.close(.restart), on: self) }
     }
 
     /// Closes the connections of silent clients.

@@ -89,6 +89,9 @@ package struct CallPipeline: ~Copyable {
     /// The number of bytes that the waiting calls occupy.
     package var waitingBytes: Int { Int(bytesThatWait) }
 
+    /// Whether a call waits for its turn or for its answer.
+    package var owesAnswers: Bool { exclusiveInFlight || nextMessage != nextAnswer || !waiting.isEmpty }
+
     /// Creates a pipeline without calls.
     /// - Parameter held: whether calls wait for ``release()``.
     package init(held: Bool) { isHeld = held }

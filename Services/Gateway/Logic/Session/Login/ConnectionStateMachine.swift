@@ -80,6 +80,14 @@ package struct ConnectionStateMachine: ~Copyable {
         if case .loggingOut(_, let ticket) = state { ticket } else { nil }
     }
 
+    /// Whether a login or resume is in progress, which the client is still to be told of.
+    var isUnderWay: Bool {
+        switch state {
+        case .authenticating, .authorizing, .opening, .resuming: true
+        case .fresh, .active, .loggingOut, .orphaned, .closed: false
+        }
+    }
+
     /// Whether the connection has ended or is about to. Only a reply about a session that is being opened or resumed
     /// has an effect then.
     package var isOver: Bool {

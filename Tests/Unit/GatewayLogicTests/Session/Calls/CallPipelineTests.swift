@@ -41,6 +41,22 @@ import Testing
         #expect(calls.next() == nil)
     }
 
+    @Test func answersAreOwedFromTheArrivalOfACallToItsAnswer() {
+        var calls = CallPipeline(held: true)
+        #expect(calls.owesAnswers == false)
+        #expect(enter(call(1, .exclusive), &calls) == .wait)
+        #expect(calls.owesAnswers == true, "it waits")
+        calls.release()
+        #expect(calls.next() != nil)
+        #expect(calls.owesAnswers == true, "it is carried out")
+        calls.completed(.exclusive)
+        #expect(calls.owesAnswers == false)
+        #expect(enter(call(2, .message), &calls) == .start)
+        #expect(calls.owesAnswers == true)
+        calls.completed(.message)
+        #expect(calls.owesAnswers == false)
+    }
+
     @Test func anEarlyAnswerIsKeptUntilItsTurn() {
         var calls = CallPipeline(held: false)
         var tickets: [CallTicket] = []
