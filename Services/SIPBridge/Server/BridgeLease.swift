@@ -13,7 +13,7 @@ internal import Synchronization
 final class BridgeLease: Sendable {
     /// How long after its last renewal the lease is about to end.
     private static let patience = BridgeID.fleet.timeToLive - BridgeID.fleet.interval
-    /// How often that is checked.
+    /// How often a renewal is looked for while there is none.
     private static let watchInterval = Duration.milliseconds(250)
 
     private let bridge: BridgeID
@@ -100,7 +100,7 @@ final class BridgeLease: Sendable {
     /// neither what its users do nor that the invitation service has ended a call.
     func watch() async {
         var isCutOff = false
-        while await Task.pause(Self.watchInterval) {
+        while await Task.pause(untilLate(isCutOff: isCutOff)) {
             let isLate = renewed.withLock { $0.map { $0 + Self.patience < .now } ?? false }
             guard isLate != isCutOff else { continue }
             isCutOff = isLate
@@ -111,6 +111,12 @@ final class BridgeLease: Sendable {
             }
             await calls.cutOff(isLate)
         }
+    }
+
+    /// How long until the lease is about to end unless it is renewed.
+    private func untilLate(isCutOff: Bool) -> Duration {
+        let left = renewed.withLock { $0.map { $0 + Self.patience - .now } ?? .zero }
+        return isCutOff ? Self.watchInterval : max(left, Self.watchInterval)
     }
 
     /// Ends the lease; called when no call is left.

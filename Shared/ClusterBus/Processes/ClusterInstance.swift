@@ -301,46 +301,13 @@ package final class ClusterInstance: Sendable {
 
     /// Nil when the process may join.
     private func refusal(_ connection: RedisClient) async throws(SignalingError) -> ClusterRefusal? {
+        let check = LayoutCheck(needed: layout)
         let found = try await connection.answer(to: RedisCommand("HGETALL", key: KeySpace.layout))
-        if let refusal = refusal(layout: found) { return refusal }
+        if let refusal = check.refusal(found) { return refusal }
         if let refusal = ClusterRefusal(own: terms.level, running: try await RunningInstances.levels(connection)) {
             return refusal
         }
-        return found.texts.isEmpty ? refusal(layout: try await claimLayout(connection)) : nil
-    }
-
-    /// Writes the layout unless another process has just done so.
-    /// - Returns: the layout's hash.
-    private func claimLayout(_ connection: RedisClient) async throws(SignalingError) -> RedisValue {
-        let words = layout.words
-        var commands: [RedisCommand] = []
-        for index in stride(from: 0, to: words.count, by: 2) {
-            commands.append(RedisCommand("HSETNX", key: KeySpace.layout, words[index], words[index + 1]))
-        }
-        commands.append(RedisCommand("HGETALL", key: KeySpace.layout))
-        let answer: RedisValue?
-        switch connection.bus.flavour {
-        case .single:
-            let transaction = [RedisCommand("MULTI")] + commands + [RedisCommand("EXEC")]
-            answer = try await connection.answers(to: transaction).last?.array?.last
-        // Without a transaction, because commands of other slots could come in between. Two processes that start at the
-        // same moment and need different layouts may then write a mixture, and both are refused.
-        case .cluster: answer = try await connection.answers(to: commands).last
-        }
-        guard let hash = answer, !hash.texts.isEmpty else { throw .unreadableAnswer }
-        return hash
-    }
-
-    /// Compares the layout's hash with the layout that the build needs. Nil when they are equal or the hash is empty; a
-    /// hash that cannot be parsed is refused.
-    private func refusal(layout found: RedisValue) -> ClusterRefusal? {
-        let words = found.texts
-        guard !words.isEmpty else { return nil }
-        if let layout = try? RedisLayout(hash: found) {
-            return layout == self.layout ? nil : .layout(found: layout.description, needed: self.layout)
-        }
-        let pairs = stride(from: 0, to: words.count - 1, by: 2).map { "\(words[$0]) \(words[$0 + 1])" }
-        return .layout(found: pairs.joined(separator: ", "), needed: layout)
+        return found.texts.isEmpty ? check.refusal(try await check.claim(on: connection)) : nil
     }
 
     /// Waits until a server of Redis says how it is run.

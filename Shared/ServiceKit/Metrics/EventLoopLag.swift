@@ -3,20 +3,20 @@ internal import ServiceMetrics
 
 /// Measures by how much the timers of event loops fire late: as long as any event waits there until it is dealt with.
 package enum EventLoopLag {
-    private static let pause = TimeAmount.milliseconds(250)
     private static let lag = Histogram(
-        "heliograph_event_loop_lag_seconds", "How late event loops are, measured four times a second.")
+        "heliograph_event_loop_lag_seconds", "How late event loops are, measured once a second.")
 
-    /// Measures at all loops of a group until it is shut down.
-    package static func watch(_ group: any EventLoopGroup) {
-        for loop in group.makeIterator() { measure(loop) }
+    /// Measures at all loops of a group until it is shut down. Not more often than once a second: each measurement
+    /// wakes an idle loop (`Docs/decisions/0046-speed.md`).
+    package static func watch(_ group: any EventLoopGroup, every pause: TimeAmount = .seconds(1)) {
+        for loop in group.makeIterator() { measure(loop, every: pause) }
     }
 
-    private static func measure(_ loop: any EventLoop) {
+    private static func measure(_ loop: any EventLoop, every pause: TimeAmount) {
         let due = NIODeadline.now() + pause
         loop.scheduleTask(deadline: due) {
             lag.record(nanoseconds: max(0, (NIODeadline.now() - due).nanoseconds))
-            measure(loop)
+            measure(loop, every: pause)
         }
     }
 }

@@ -77,9 +77,14 @@ import Testing
             try await detach()
             #expect(try await held().first == "700")
             let first = try await held()[1]
-            // Told again, as by one that finds the gateway lost: the connection was lost before.
+            // Told again, by its gateway and by one that finds the gateway lost: the connection was lost before.
             _ = try await stage.redis("HSET", box, "ver", "800")
             try await detach()
+            #expect(try await held() == ["700", first])
+            _ = try await stage.connection.execute(
+                .function(
+                    "session_detach", tag: KeySpace.tag(alice.line.user), "lost", 0, .string(gateway.id.rawValue),
+                    .string(alice.line.session.rawValue), 1, 0))
             #expect(try await held().first == "700")
             #expect(try await held()[1] != first)
             _ = try await gateway.send(ResumeSession(gateway: gateway.id, line: alice.line))

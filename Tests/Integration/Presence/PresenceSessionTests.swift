@@ -224,6 +224,29 @@ import Testing
         }
     }
 
+    /// The gateway's search finds the routes of detached sessions once a minute.
+    @Test func aDetachmentThatIsReportedAgainChangesNothingUntilTheSessionIsOver() async throws {
+        try await RedisScene.run(appendOnly: false, libraries: [.presence]) { scene in
+            let tag = KeySpace.tag(UserKey(app: try AppID("app"), account: try Account("alice")))
+            func detach(_ command: String, since asof: RedisArgument = 0) async throws -> [String] {
+                try await scene.connection.execute(
+                    .function("session_detach", tag: tag, .string(command), 0, "g1", "s1", asof, 0)
+                ).texts
+            }
+            let opening: [RedisArgument] = [0, "g1", "s1", "secret", 7, "d", 0, 20, 0, ""]
+            _ = try await scene.connection.execute(.function("session_open", tag: tag, arguments: opening))
+            let first = try await detach("d1")
+            #expect(first.count == 5)
+            #expect(try await detach("d1") == first, "the same command is delivered again")
+            #expect(try await detach("d2") == [])
+            // Whoever has found the gateway lost may have died before the timer was set.
+            #expect(try await detach("d3", since: 1).first == first.first)
+            // The timer is lost, with the master that had it.
+            _ = try await scene.connection.execute(RedisCommand("HSET", key: tag + ":session", "detached", "1"))
+            #expect(try await detach("d4").first == "20001")
+        }
+    }
+
     @Test func aLoginIsToldWhetherMailWaits() async throws {
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")

@@ -257,7 +257,7 @@ end
 -- ARGV: command, deadline, gateway, sid, time of the detachment (ms; 0 for now), time when the gateway was found lost
 -- (ms; 0 when the gateway itself reports the detachment), the gateway's claim on the session (0: not known).
 -- Returns {end of the time to resume (ms), change number, uid, device, since}, {} when the session is not that
--- gateway's, or {'kept'} when it stays attached.
+-- gateway's or its gateway has reported it before, or {'kept'} when it stays attached.
 local function session_detach(keys, args)
     local tag = keys[1]
     return once(tag, args[1], args[2], function(now, us)
@@ -292,6 +292,10 @@ local function session_detach(keys, args)
             -- at the earliest.
             session.detached = number(asof == 0 and now or math.max(asof, attached))
             redis.call('HSET', tag .. ':session', 'state', 'detached', 'detached', session.detached)
+        elseif asof == 0 and now < tonumber(session.detached) + tonumber(session.timeout) * 1000 then
+            -- The gateway has found the route again, once a minute. What followed the detachment has been done, or will be
+            -- when its command is repeated; if not, the gateway's next search sets the timer.
+            return {}
         end
         local over = tonumber(session.detached) + tonumber(session.timeout) * 1000
         return {number(over), change_presence(tag, args[4], '', now, us), session.uid, session.device, session.since}
