@@ -29,6 +29,7 @@ def scripted(stack: Stack) -> Callable[..., str]:
     return run
 
 
+@pytest.mark.single_redis("says what the commands tell of a single server; of several: test_all_commands_work_with_any_redis")
 def test_json(make_stack):
     # Without a bridge, which would tell of the trunk's registration.
     stack = make_stack(gateways=1, sip_bridge=0)

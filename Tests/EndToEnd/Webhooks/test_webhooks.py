@@ -478,6 +478,7 @@ async def test_while_nobody_delivers_the_queue_is_bounded(make_stack, people, re
         # Nothing else is lost, and what is delivered makes room.
         stack.start("webhooks#1")
         await eventually(lambda: rows(stack, "webhook_events", app) == 0, "the queue is empty", PATIENCE)
+        await let_pass(1.2, "for a second it is remembered that there was no room")
         (last,) = await live(cast, stack, app, unique("room"), "three")
         await eventually(lambda: receiver.story(last) == ["online", "offline"], "later events arrive", PATIENCE)
     assert metric(http, "heliograph_webhook_events_refused_total") == 2
