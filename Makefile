@@ -29,7 +29,7 @@ site: deps ## write the documents as web pages, with search, to .build/site
 test: ## everything: deps, check, release build, unit, integration and end-to-end tests
 	@Scripts/test
 
-test-sentinel: deps release ## the end-to-end tests, conformance included, on a Redis with a replica and Sentinels (half an hour)
+test-sentinel: deps release ## the end-to-end tests, conformance included, on a Redis with a replica and Sentinels (an hour)
 	@Scripts/test-redis sentinel
 
 test-cluster: deps release ## the same on a Redis Cluster of three masters with a replica each

@@ -16,6 +16,17 @@ COMPARED: dict[str, tuple[suite.Beside, tuple[str, ...]]] = {
     "F1-100": (suite.f1(100, 500), ("us_per_delivery",)),
 }
 LIMIT = "limit"
+# The field that has the CPU seconds of each process of which these numbers are made.
+BY_PROCESS = {
+    "us_per_message": "cpu_by_process", "us_per_delivery": "cpu_by_process", "cpu_ms_per_login": "cpu_by_process",
+    "idle_percent": "idle_by_process"}
+
+
+def shares(result: dict, field: str) -> dict[str, float]:
+    """What each process takes of a number, in the number's unit; nothing where it is not made of CPU time."""
+    seconds = result.get(BY_PROCESS.get(field, ""), {})
+    total = sum(seconds.values())
+    return {process: result[field] * of_it / total for process, of_it in seconds.items()} if total else {}
 
 
 def measured(checkouts: list[Path], names: list[str], rounds: int, seconds: float) -> dict[str, dict[str, list[float]]]:
@@ -34,6 +45,8 @@ def measured(checkouts: list[Path], names: list[str], rounds: int, seconds: floa
                 print(f"{name}, {label}: " + ", ".join(f"{field} {result[field]}" for field in fields), flush=True)
                 for field in fields:
                     found.setdefault(f"{name} {field}", {}).setdefault(label, []).append(result[field])
+                    for process, share in shares(result, field).items() if label != LIMIT else ():
+                        found.setdefault(f"{name} {field}: {process}", {}).setdefault(label, []).append(share)
     return found
 
 
@@ -43,8 +56,10 @@ def table(found: dict[str, dict[str, list[float]]]) -> list[str]:
     lines = ["| | " + " | ".join([LIMIT, *labels]) + " |", "| --- " * (len(labels) + 2) + "|"]
     for key, row in found.items():
         medians = {label: statistics.median(numbers) for label, numbers in row.items()}
-        first = medians[labels[0]]
+        first = medians.get(labels[0])
         cells = [f"{medians[LIMIT]:.3g}" if LIMIT in medians else ""]
-        cells += [f"{medians[label]:.3g} ({medians[label] / max(first, 1e-9):.2f})" for label in labels]
+        for label in labels:
+            number = f"{medians[label]:.3g}" if label in medians else ""
+            cells.append(f"{number} ({medians[label] / first:.2f})" if number and first else number)
         lines.append(f"| {key} | " + " | ".join(cells) + " |")
     return lines

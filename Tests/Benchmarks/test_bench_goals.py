@@ -1,5 +1,6 @@
 """What the goals make of runs, and the table of several builds."""
 
+import pytest
 from bench import builds, goals
 
 
@@ -39,3 +40,12 @@ def test_builds_are_compared_with_the_first_one():
     assert builds.table(found)[0] == "| | limit | a/old | b/new |"
     # Clients that poll have no limit to be compared with.
     assert builds.table({"P1-old us_per_message": {"a": [1]}})[2] == "| P1-old us_per_message |  | 1 (1.00) |"
+    # A process that one of them does not have.
+    found |= {"P1 us_per_message: webhooks": {"b/new": [3]}}
+    assert builds.table(found)[3] == "| P1 us_per_message: webhooks |  |  | 3 |"
+
+
+def test_builds_are_compared_by_process():
+    result = {"cpu_ms_per_login": 0.6, "cpu_by_process": {"redis": 4, "gateway": 2}, "rss_kib_per_connection": 4, "idle_percent": 0}
+    assert builds.shares(result, "cpu_ms_per_login") == pytest.approx({"redis": 0.4, "gateway": 0.2})
+    assert builds.shares(result, "rss_kib_per_connection") == builds.shares(result, "idle_percent") == {}

@@ -125,6 +125,25 @@ import Testing
         await pool.close()
     }
 
+    /// Whoever lists them has seen its name before it was removed.
+    @Test(arguments: ["call_months", "history_parts"])
+    func aMonthThatIsRemovedMeanwhileIsNotListed(view: String) async throws {
+        let pool = try await PostgresServer.shared.migratedPool(connections: 2)
+        let months = CallMonths(pool: pool)
+        let last = try #require(try await months.list().last).name
+        let parts = try await pool.query("SELECT name FROM \(view)").count
+        try await pool.withConnection { connection async throws(PostgresError) in
+            try await connection.script("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1")
+            try await pool.query("DROP TABLE \(last)")
+            let rows = try await connection.query(
+                "SELECT name FROM \(view) WHERE name = '\(last)' OR bytes IS NULL", [])
+            #expect(rows.isEmpty)
+            try await connection.script("COMMIT")
+        }
+        #expect(try await pool.query("SELECT name FROM \(view)").count == parts - 1)
+        await pool.close()
+    }
+
     @Test func monthsAreMadeOnceAndTakeTheCallsThatWaitForThem() async throws {
         let pool = try await PostgresServer.shared.migratedPool(connections: 6)
         let months = CallMonths(pool: pool)
