@@ -71,6 +71,7 @@ struct Migration: Equatable, Sendable {
         Migration(38, "0038_tallies_of_many", PackageResources._038_tallies_of_many_sql),
         Migration(39, "0039_webhook_names", PackageResources._039_webhook_names_sql),
         Migration(40, "0040_vanishing_parts", PackageResources._040_vanishing_parts_sql),
+        Migration(41, "0041_quick_backlog", PackageResources._041_quick_backlog_sql),
     ]
 
     /// The names of the tables, views, sequences, functions and types that these files make. The partitions that
