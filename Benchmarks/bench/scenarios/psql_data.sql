@@ -21,7 +21,7 @@ INSERT INTO users (app, account, uid, first_seen, last_seen) SELECT app, account
 UPDATE users SET first_seen = now() WHERE uid = :users;
 UPDATE users SET last_seen = now() - interval '60 days' WHERE uid % 100000 = 990;
 SELECT setval('user_uids', :users + 1);
--- As presence does now and then; a batch of sessions counts 10,000 new users at most.
+-- As the invitation service does from time to time; a batch of sessions counts 10,000 new users at most.
 SELECT count_new_users(1);
 INSERT INTO presence_sessions (app, account, present, version, uid, session, gateway, device, detached, since)
 SELECT app, account, true, g, uid, md5(g::text), gateway, CASE g % 3 WHEN 0 THEN 'web' ELSE 'phone' END, g % 50 = 0, since FROM people ORDER BY since;

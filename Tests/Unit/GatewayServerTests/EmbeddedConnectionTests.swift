@@ -148,7 +148,7 @@ import Testing
         try await client.says(#"["call2",["user_query_user_status",1,{"line":"\#(line)","account":"bob"}]]"#)
         try await client.onLoop { $0.drain(oneIn: 1) }
         #expect(client.isOpen)
-        // The login's commands were the first two, the mailbox's the third.
+        // The login's commands were the first two.
         try await client.refuse(3)
         try await client.onLoop { $0.drain(oneIn: 1) }
         let told = try await client.told()

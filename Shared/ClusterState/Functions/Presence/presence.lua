@@ -293,8 +293,8 @@ local function session_detach(keys, args)
             session.detached = number(asof == 0 and now or math.max(asof, attached))
             redis.call('HSET', tag .. ':session', 'state', 'detached', 'detached', session.detached)
         elseif asof == 0 and now < tonumber(session.detached) + tonumber(session.timeout) * 1000 then
-            -- The gateway has found the route again, once a minute. What followed the detachment has been done, or will be
-            -- when its command is repeated; if not, the gateway's next search sets the timer.
+            -- The gateway has found the route again, as it does once a minute. The timer has been set, or will be when the
+            -- first command is repeated; if it is lost, the first search after the session's end sets it.
             return {}
         end
         local over = tonumber(session.detached) + tonumber(session.timeout) * 1000
