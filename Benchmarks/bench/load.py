@@ -1,18 +1,22 @@
 """Drives the load generator, a process of its own on its own core."""
 
+import contextlib
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 
 from .network import check_room
 from .paths import TOOLS, BenchError, tool
 from .processes import LOAD_CORE
 from .servers import Server
 
-# `perf record` writes here what the servers do in the last measured part, when this is set.
+# When this is set, `perf record` writes what the servers do in each part of a measurement to this path with the part's number.
 PROFILE = os.environ.get("HELIOGRAPH_BENCH_PROFILE")
+PROFILES = itertools.count(1)
 
 # The options that say how many connections the generator has, and how many each of them adds.
 CONNECTIONS = {"--members": 1, "--others": 1, "--publishers": 1, "--pairs": 2}
@@ -78,19 +82,25 @@ class Load:
     def ask(self, line: str, event: str) -> dict:
         """Sends the generator a command; returns its answer, with the CPU time of the processes by name."""
         self.tell_pids()
-        profiler = self.profiler() if PROFILE else None
-        self.send(line)
-        answer = self.add_cpu(self.read(event))
-        if profiler:
-            profiler.send_signal(signal.SIGINT)
-            profiler.wait()
-        return answer
+        with self.profiled(line):
+            self.send(line)
+            return self.add_cpu(self.read(event))
 
-    def profiler(self) -> subprocess.Popen:
+    @contextlib.contextmanager
+    def profiled(self, part: str) -> Iterator[None]:
+        """Profiles the servers meanwhile, if that is asked for."""
+        if not PROFILE:
+            yield
+            return
+        file = f"{PROFILE}.{next(PROFILES)}"
+        print(f"{file} is a profile of: {part}", file=sys.stderr)
         pids = ",".join(map(str, self.names))
-        return subprocess.Popen(
-            [tool("perf"), "record", "-q", "-F", "999", "-g", "-p", pids, "-o", PROFILE], stdout=subprocess.DEVNULL,
+        profiler = subprocess.Popen(
+            [tool("perf"), "record", "-q", "-F", "999", "-g", "-p", pids, "-o", file], stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
+        yield
+        profiler.send_signal(signal.SIGINT)
+        profiler.wait()
 
     def add_cpu(self, answer: dict) -> dict:
         by_name: dict[str, float] = {}

@@ -15,9 +15,10 @@ def storm(kind: str, members: int = MEMBERS, others: int = OTHERS, rate: float =
         load.tell_pids()
         load.send(f"storm {kind} {rate} 3 3")
         load.read("storm")
-        if kind == "kill":
-            server.kill("gateway#1")
-        run = load.add_cpu(load.read("run"))
+        with load.profiled(f"storm {kind}"):
+            if kind == "kill":
+                server.kill("gateway#1")
+            run = load.add_cpu(load.read("run"))
         checked = load.ask("check", "checked")
     return run | {
         "resume_seconds": round(run["resume_last_ms"] / 1000, 2),

@@ -322,20 +322,20 @@ package final class GatewayService: Service {
             await eachShard(of: shards) { await $0.drain(oneIn: step) }
             try? await Task.sleep(for: pause)
         }
-        let answered = LocalTime.now + LocalTime.Span(GatewayConfiguration.answerPatience)
         await eachShard(of: shards) { shard in
-            while LocalTime.now < answered, await shard.connectionCount > 0 {
-                try? await Task.sleep(for: .milliseconds(20))
+            await Self.poll(for: GatewayConfiguration.answerPatience) {
                 await shard.drain(oneIn: 1)
+                return await shard.connectionCount == 0
             }
             await shard.closeAll()
+            // Detaches that failed are told again with heartbeats.
+            await Self.poll(for: self.configuration.commandTimeout) { await shard.detaching.count == 0 }
         }
-        // Detaches that failed are told again with heartbeats.
-        let deadline = LocalTime.now + LocalTime.Span(configuration.commandTimeout)
-        await eachShard(of: shards) { shard in
-            while LocalTime.now < deadline, await shard.detaching.count > 0 {
-                try? await Task.sleep(for: .milliseconds(50))
-            }
-        }
+    }
+
+    /// Asks whether something is so, fifty times a second, until it is or the time is over.
+    private static func poll(for time: Duration, isSo: () async -> Bool) async {
+        let deadline = LocalTime.now + LocalTime.Span(time)
+        while await !isSo(), LocalTime.now < deadline { try? await Task.sleep(for: .milliseconds(20)) }
     }
 }

@@ -25,14 +25,19 @@ package final class HTTPResponderHandler: ChannelInboundHandler, RemovableChanne
         case oneRequest(within: Duration)
     }
 
+    private enum Phase {
+        case reading
+        /// The connection's last request has been received; anything after it is ignored.
+        case answeringLast
+        case ending
+    }
+
     private let responder: any HTTPResponder
     private let persistence: Persistence
     private let isHarmless: (any Error) -> Bool
     private var timeout: Scheduled<Void>?
     private var head: HTTPRequestHead?
-    /// Whether the connection's last request has been received; anything after it is ignored.
-    private var isLast = false
-    private var hasEnded = false
+    private var phase = Phase.reading
 
     /// Creates the handler of one connection.
     /// - Parameter isHarmless: whether the connection stays open after an error of the pipeline; by default never.
@@ -54,7 +59,7 @@ package final class HTTPResponderHandler: ChannelInboundHandler, RemovableChanne
     package func handlerRemoved(context: ChannelHandlerContext) { timeout?.cancel() }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !isLast else { return }
+        guard phase == .reading else { return }
         switch unwrapInboundIn(data) {
         case .head(let received): head = received
         case .body: break
@@ -62,7 +67,7 @@ package final class HTTPResponderHandler: ChannelInboundHandler, RemovableChanne
             guard let request = head else { return }
             head = nil
             let keepsAlive = keepsAlive(request)
-            isLast = !keepsAlive
+            if !keepsAlive { phase = .answeringLast }
             answer(request, keepsAlive: keepsAlive, on: context.channel)
         }
     }
@@ -102,9 +107,8 @@ package final class HTTPResponderHandler: ChannelInboundHandler, RemovableChanne
     }
 
     private func end(_ channel: any Channel) {
-        isLast = true
-        guard !hasEnded else { return }
-        hasEnded = true
+        guard phase != .ending else { return }
+        phase = .ending
         HTTPFarewell.begin(on: channel)
     }
 

@@ -57,7 +57,7 @@ function allGateways(api) {
 
 /** The servers of Redis and PostgreSQL. */
 function allStores(api) {
-    let found = { redis: [], postgres: [] };
+    let found = { redis: [], postgres: [], postgresProblem: null };
     const state = ({ answers, problem }) => (answers ? "answers" : make("span", { class: "badge bad" }, problem ?? "does not answer"));
     const of = (used, most) => (used === null ? "–" : most === null ? used : `${used} of ${most}`);
     const redis = new Table("Redis", [
@@ -75,7 +75,10 @@ function allStores(api) {
         { name: "Standbys", kind: "number", value: ({ standbys }) => number(standbys) },
         { name: "Behind (MiB)", kind: "number", value: ({ lagBytes }) => mebibytes(lagBytes) },
         { name: "Version", kind: "extra", value: ({ version }) => version ?? "–" },
-    ], async () => ({ items: found.postgres, next: null }), "No presence process answers");
+    ], async () => {
+        if (found.postgresProblem !== null) throw new Error(found.postgresProblem);
+        return { items: found.postgres, next: null };
+    });
     const title = make("h2", { hidden: true }, "Stores");
     return {
         elements: [title, redis.element, postgres.element],
