@@ -24,6 +24,8 @@ package struct ChannelMessage: Equatable, Sendable {
     package var command: CommandID?
     /// Who is told of the message as an event; default nil: nobody.
     package var told: MessageEvents?
+    /// The request of the server API that sends it, for those who are told; default nil, for none.
+    package var request: EventRequest?
 
     package init(channel: ChannelKey, account: Account, uid: UInt32, body: String) {
         self.channel = channel
@@ -55,6 +57,6 @@ extension ChannelMessage {
             WebhookMessage(
                 from: account, to: .channel(channel.name), number: sent.id, size: body.utf8.count,
                 text: told.withText ? body : nil),
-            in: channel.app, sent: sent.id, stream: told.stream)
+            in: channel.app, sent: sent.id, stream: told.stream, for: request)
     }
 }

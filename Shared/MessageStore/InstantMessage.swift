@@ -43,13 +43,17 @@ package struct ToldMessage: Sendable {
     let size: Int
     let text: String?
     let stream: MessageDetail?
+    let request: EventRequest?
 
-    /// - Parameter events: who is told of the app's messages.
-    package init(_ text: String, from sender: Account, as events: MessageEvents) {
+    /// - Parameters:
+    ///   - events: who is told of the app's messages.
+    ///   - request: the request of the server API that sends it; default nil, for none.
+    package init(_ text: String, from sender: Account, as events: MessageEvents, for request: EventRequest? = nil) {
         self.sender = sender
         size = text.utf8.count
         self.text = events.withText ? text : nil
         stream = events.stream
+        self.request = request
     }
 
     func row(to user: UserKey, _ sent: InstantMessageSent) -> MessageMirrorRow {
@@ -57,7 +61,7 @@ package struct ToldMessage: Sendable {
             WebhookMessage(
                 from: sender, to: .user(user.account, isOnline: sent.isOnline), number: sent.version, size: size,
                 text: text),
-            in: user.app, sent: sent.microseconds, stream: stream)
+            in: user.app, sent: sent.microseconds, stream: stream, for: request)
     }
 }
 

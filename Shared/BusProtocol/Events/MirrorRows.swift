@@ -8,16 +8,23 @@ package struct MirrorCause: Equatable, Sendable, FieldRecord {
     package var reason: SignalingCode
     /// True when the channel began with this join; nil otherwise, so that the field is left out.
     package var createsChannel: Bool?
+    /// The request of the server API that has caused it; nil for none.
+    package var request: EventRequest?
 
-    package init(_ kind: WebhookKind, reason: SignalingCode = .success, createsChannel: Bool = false) {
+    package init(
+        _ kind: WebhookKind, reason: SignalingCode = .success, createsChannel: Bool = false,
+        for request: EventRequest? = nil
+    ) {
         self.kind = kind
         self.reason = reason
         self.createsChannel = createsChannel ? true : nil
+        self.request = request
     }
 
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(try fields.field("cause", \.kind), reason: try fields.field("reason", \.reason))
         createsChannel = try fields.optional("creates", \.createsChannel)
+        request = try fields.optionalFields(of: \.request, with: "request")
     }
 
     /// Webhooks cannot tell what this release has no name for; the copies in PostgreSQL do not need it.
@@ -166,12 +173,18 @@ package struct MessageMirrorRow: Equatable, Sendable, FieldRecord {
     package var message: WebhookMessage
     /// How the server API's streams of events tell of it; nil when they do not.
     package var stream: MessageDetail?
+    /// The request of the server API that has sent it; nil for none.
+    package var request: EventRequest?
 
-    package init(_ message: WebhookMessage, in app: AppID, sent: Int64, stream: MessageDetail? = nil) {
+    package init(
+        _ message: WebhookMessage, in app: AppID, sent: Int64, stream: MessageDetail? = nil,
+        for request: EventRequest? = nil
+    ) {
         self.app = app
         self.sent = sent
         self.message = message
         self.stream = stream
+        self.request = request
     }
 
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
@@ -186,7 +199,9 @@ package struct MessageMirrorRow: Equatable, Sendable, FieldRecord {
         let message = WebhookMessage(
             from: sender, to: receiver, number: try fields.field("number", \.message.number),
             size: try fields.field("size", \.message.size), text: try fields.optional("text", \.message.text))
-        self.init(message, in: app, sent: sent, stream: try fields.optional("stream", \.stream))
+        self.init(
+            message, in: app, sent: sent, stream: try fields.optional("stream", \.stream),
+            for: try fields.optionalFields(of: \.request, with: "request"))
     }
 
     private var account: Account? {
@@ -202,7 +217,9 @@ package struct MessageMirrorRow: Equatable, Sendable, FieldRecord {
     }
 
     /// What webhooks tell.
-    package var webhookEvent: WebhookEvent { WebhookEvent(.message, in: app, at: sent, .message(message)) }
+    package var webhookEvent: WebhookEvent {
+        WebhookEvent(.message, in: app, at: sent, .message(message), for: request)
+    }
 
     /// What the server API's streams of events tell; nil for nothing.
     package var streamedEvent: WebhookEvent? {
@@ -216,7 +233,7 @@ extension PresenceMirrorRow {
     package var webhookEvent: WebhookEvent? {
         cause.map {
             WebhookEvent(
-                $0.kind, in: user.app, at: version, .user(user.account, uid: uid, reason: $0.reason))
+                $0.kind, in: user.app, at: version, .user(user.account, uid: uid, reason: $0.reason), for: $0.request)
         }
     }
 }
@@ -230,7 +247,7 @@ extension ChannelMirrorRow {
             let (app, channel) = (row.channel.app, row.channel.name)
             let change = WebhookEvent(
                 cause.kind, in: app, at: row.version,
-                .member(row.account, uid: row.uid, channel: channel, reason: cause.reason))
+                .member(row.account, uid: row.uid, channel: channel, reason: cause.reason), for: cause.request)
             guard cause.createsChannel == true else { return [change] }
             // Just before the join, and after all that happened before.
             return [WebhookEvent(.channelCreated, in: app, at: row.version - 1, .channel(channel)), change]

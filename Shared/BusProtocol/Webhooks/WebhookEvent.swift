@@ -48,13 +48,18 @@ package struct WebhookEvent: Equatable, Sendable {
     package var microseconds: Int64
     /// What it is about.
     package var subject: Subject
+    /// The request of the server API that has caused it; nil for none.
+    package var request: EventRequest?
 
     /// Creates an event.
-    package init(_ kind: WebhookKind, in app: AppID, at microseconds: Int64, _ subject: Subject) {
+    package init(
+        _ kind: WebhookKind, in app: AppID, at microseconds: Int64, _ subject: Subject, for request: EventRequest? = nil
+    ) {
         self.kind = kind
         self.app = app
         self.microseconds = microseconds
         self.subject = subject
+        self.request = request
     }
 
     /// The same at each delivery, different from that of any other event of the app. The hash only tells apart what has
@@ -89,7 +94,7 @@ extension WebhookEvent {
             JSONMember("id", id), JSONMember("kind", kind.rawValue),
             JSONMember("at", microseconds / 1000),
         ]
-        return JSONValue.object(named + details).compactText
+        return JSONValue.object(named + details + ids).compactText
     }
 
     /// The event as the server API's stream of events tells it (`Docs/api.md`), in which its kind is called `event` and
@@ -97,6 +102,13 @@ extension WebhookEvent {
     package var streamed: String {
         let members = [JSONMember("event", kind.rawValue)] + details
         return JSONValue.object(members + [JSONMember("time", microseconds / 1_000_000)]).compactText
+    }
+
+    /// The ids of the request, named as in the audit trail. Streams of events do not tell them, because Redis keeps for
+    /// half an hour what those tell.
+    private var ids: [JSONMember] {
+        guard let request else { return [] }
+        return [JSONMember("requestId", request.id)] + (request.trace.map { [JSONMember("traceId", $0)] } ?? [])
     }
 
     private var details: [JSONMember] {

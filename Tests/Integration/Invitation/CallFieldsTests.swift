@@ -141,6 +141,15 @@ import Testing
         ])
     }
 
+    @Test func entriesOfTheLogThatARequestHasCaused() throws {
+        var entry = CallLogEntry(call: call, endedAt: time, end: .endedByCaller)
+        entry.request = EventRequest(CommandCause(key: "k", request: "r-1", trace: "t"))
+        try expect([
+            (.log(entry), "log", Self.callBytes + "5:ended4:20003:end15:ended_by_caller7:request3:r-15:trace1:t")
+        ])
+        #expect(entry.webhookEvent.json.hasSuffix(#","requestId":"r-1","traceId":"t"}"#))
+    }
+
     @Test func anUnknownActionIsRefused() {
         #expect(throws: SignalingError.self) { try CallAction.decode(Array("3:new0:".utf8)) }
     }

@@ -156,7 +156,7 @@ struct MembershipHandler: Sendable {
         let left = try await functions.leave(actor, channel, context.id, deadline: context.deadline)
         var after = [ChannelFunctions.exit(actor, channel.name, moveNumber: leave.moveNumber)]
         if let left {
-            after += commands(after: left, leave, channel)
+            after += commands(after: left, leave, channel, context)
             announcements += announcement(
                 .leave(channel.name, reason), of: actor, in: channel, change: left.change, context.id)
         }
@@ -177,7 +177,7 @@ struct MembershipHandler: Sendable {
         let channel = ChannelKey(app: leave.actor.user.app, name: leave.channel)
         announcements += announcement(
             .leave(channel.name, leave.reason), of: leave.actor, in: channel, change: left.change, context.id)
-        _ = try await functions.redis.answers(to: commands(after: left, leave, channel))
+        _ = try await functions.redis.answers(to: commands(after: left, leave, channel, context))
         noteLeft(leave, channel, context)
     }
 
@@ -188,11 +188,12 @@ struct MembershipHandler: Sendable {
 
     /// The commands that follow a leave: for the mirror and the channel's timers.
     private func commands(
-        after left: ChannelFunctions.Left, _ leave: LeaveChannel, _ channel: ChannelKey
+        after left: ChannelFunctions.Left, _ leave: LeaveChannel, _ channel: ChannelKey, _ context: CommandContext
     ) -> [RedisCommand] {
+        let cause = MirrorCause(.leave, reason: leave.reason, for: EventRequest(context.cause))
         var after = functions.mirror.entries(
             Member(account: leave.actor.user.account, uid: left.uid), in: channel, present: false,
-            change: left.change, cause: MirrorCause(.leave, reason: leave.reason))
+            change: left.change, cause: cause)
         if left.count == 0, channel.name.special == nil {
             let due = RedisTime(microseconds: left.change) + left.timeToLive
             after.append(timers.setting(.expiry(channel), at: due))

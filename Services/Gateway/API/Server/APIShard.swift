@@ -25,6 +25,8 @@ package struct APIShard: Sendable {
     private let onSent: @Sendable (AppID) -> Void
     /// Which request the shard's commands are sent for.
     fileprivate var cause = CommandCause()
+    /// The same, for those who are told of its messages as events.
+    private var request: EventRequest? { EventRequest(cause) }
 
     /// - Parameters:
     ///   - messages: sends over the same connections as `mailboxes`, those of the shard.
@@ -107,7 +109,7 @@ package struct APIShard: Sendable {
                 seconds: seconds)
             instant.command = command
             instant.bounds = MailboxBounds(terms.limits)
-            instant.told = terms.events.map { ToldMessage(message.text, from: message.sender, as: $0) }
+            instant.told = terms.events.map { ToldMessage(message.text, from: message.sender, as: $0, for: request) }
             mailboxes.value.send(instant) { result in
                 // A repetition has no version.
                 if case .success(1...) = result { onSent(message.app) }
@@ -120,6 +122,7 @@ package struct APIShard: Sendable {
             published.force = true
             published.limitPerSecond = terms.limits.channelMessagesPerSecond
             published.told = terms.events
+            published.request = request
             published.command = command
             // Messages take effect in their order, those to users and those to channels.
             mailboxes.value.flush()

@@ -150,6 +150,9 @@ package struct CallLogEntry: Equatable, Sendable {
     package var endedAt: RedisTime?
     /// How the call ended; nil before.
     package var end: CallEnd?
+    /// The request of the server API that has caused the change, for webhooks; nil for none. Nothing is decided by it:
+    /// the driver sets it.
+    package var request: EventRequest?
 
     /// Creates an entry.
     package init(call: Call, endedAt: RedisTime? = nil, end: CallEnd? = nil) {

@@ -133,6 +133,7 @@ extension CallLogEntry: FieldRecord {
             endedAt: try fields.optional("ended", \.endedAt),
             // An end that only a newer release knows does not keep the call from the log.
             end: try fields.optional("end", \.endName).flatMap { CallEnd(rawValue: $0) })
+        request = try fields.optionalFields(of: \.request, with: "request")
     }
 
     private var endName: String? { end?.rawValue }

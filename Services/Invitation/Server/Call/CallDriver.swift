@@ -78,7 +78,7 @@ struct CallDriver: Sendable {
             }
             let before = CallStateMachine(loaded.snapshot, durations: durations)
             var machine = before
-            let actions = try event(&machine, loaded.now)
+            let actions = try event(&machine, loaded.now).map { $0.caused(by: command.cause) }
             guard machine != before, let snapshot = machine.snapshot else {
                 try await carryOut(actions, of: loaded.snapshot, tag, command, loaded.now)
                 return loaded.snapshot
@@ -227,6 +227,15 @@ struct CallDriver: Sendable {
                 "bridge": "\(call.phone?.bridge?.rawValue ?? "-")",
                 "sipCallID": "\(call.phone?.record.sipCallID ?? "-")", "end": "\(entry.end?.rawValue ?? "-")",
             ])
+    }
+}
+
+extension CallAction {
+    /// The same; what is written to the call log says which request has caused it, so that webhooks can tell.
+    fileprivate func caused(by cause: CommandCause) -> CallAction {
+        guard case .log(var entry) = self else { return self }
+        entry.request = EventRequest(cause)
+        return .log(entry)
     }
 }
 

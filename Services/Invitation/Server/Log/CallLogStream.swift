@@ -116,7 +116,8 @@ extension CallLogEntry {
         told.endCode = endedAt == nil ? nil : end?.code.rawValue ?? 0
         // Calls are timed in milliseconds; the states of one that come together keep their order.
         let place = Int64(WebhookCall.State.allCases.firstIndex(of: state) ?? 0)
-        return WebhookEvent(.call, in: call.channel.app, at: time.milliseconds * 1000 + place, .call(told))
+        return WebhookEvent(
+            .call, in: call.channel.app, at: time.milliseconds * 1000 + place, .call(told), for: request)
     }
 }
 

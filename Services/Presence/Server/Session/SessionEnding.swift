@@ -44,7 +44,7 @@ struct SessionEnding: Sendable {
         return isDone
     }
 
-    /// - Parameter cause: the request that has ended the session, of which the commands tell.
+    /// - Parameter cause: the request that has ended the session, of which the commands and the event tell.
     private func consequences(
         of ended: EndedSession, _ user: UserKey, _ cause: CommandCause
     ) -> [RedisCommand] {
@@ -64,7 +64,8 @@ struct SessionEnding: Sendable {
                     PostedCommand.command(
                         on: functions.redis.bus, for: end, id: base.derived("calls"), cause: cause))
             case .offline(let reason):
-                commands += functions.mirror.entries(row(ended, of: user, reason))
+                let offline = MirrorCause(.offline, reason: reason, for: EventRequest(cause))
+                commands += functions.mirror.entries(row(ended, of: user, offline))
                 let actor = Actor(user: user, uid: ended.uid, session: ended.session)
                 let announcement = ServerAnnouncement(.offline(reason), of: actor, at: ended.time)
                 commands.append(announcement.publishing(base.derived("offline")))
@@ -83,12 +84,12 @@ struct SessionEnding: Sendable {
             ])
     }
 
-    private func row(_ ended: EndedSession, of user: UserKey, _ reason: SignalingCode) -> PresenceMirrorRow {
+    private func row(_ ended: EndedSession, of user: UserKey, _ cause: MirrorCause) -> PresenceMirrorRow {
         var row = PresenceMirrorRow(
             of: Actor(user: user, uid: ended.uid, session: ended.session), version: ended.change,
             gateway: ended.gateway, device: ended.device, since: ended.since)
         row.present = false
-        row.cause = MirrorCause(.offline, reason: reason)
+        row.cause = cause
         return row
     }
 }

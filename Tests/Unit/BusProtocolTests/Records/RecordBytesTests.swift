@@ -132,6 +132,12 @@ import Testing
         try expect(
             MessageMirrorRow(message, in: user.app, sent: 9, stream: .withoutText),
             "3:app1:a4:sent1:94:from4:anna7:channel3:tea6:number1:54:size2:126:stream12:without-text")
+        try expect(
+            MessageMirrorRow(
+                message, in: user.app, sent: 9, stream: .withoutText,
+                for: EventRequest(CommandCause(key: "k", request: "r-1", trace: "t"))),
+            "3:app1:a4:sent1:94:from4:anna7:channel3:tea6:number1:54:size2:126:stream12:without-text7:request3:r-15:trace1:t"
+        )
     }
 
     @Test func limitsThatAnOlderReleaseDoesNotWriteHaveTheirDefaults() throws {
@@ -176,6 +182,26 @@ import Testing
         try expect(
             ChannelMirrorRow.member(membership),
             "3:app1:a7:channel3:tea7:account4:anna3:uid1:77:version1:57:present1:16:joined1:9")
+    }
+
+    /// The ids come last: the release before ignores them, and its rows, above, have none.
+    @Test func rowsOfTheMirrorsThatARequestHasCaused() throws {
+        let request = EventRequest(CommandCause(key: "k", request: "r-1", trace: "t"))
+        var row = PresenceMirrorRow(
+            of: actor, version: 5, gateway: gateway, device: "web", since: RedisTime(milliseconds: 9))
+        row.cause = MirrorCause(.offline, reason: .leaveOther, for: request)
+        try expect(
+            row,
+            "3:app1:a7:account4:anna7:version1:57:present1:13:uid1:77:session3:s-17:gateway1:g6:device3:web5:since1:98:detached1:05:cause7:offline6:reason3:6007:request3:r-15:trace1:t"
+        )
+        var membership = MemberMirrorRow(
+            of: member, in: room, version: 5, present: false, joinedAt: RedisTime(milliseconds: 9))
+        membership.cause = MirrorCause(
+            .leave, reason: .leaveKicked, for: EventRequest(CommandCause(request: "r-1")))
+        try expect(
+            ChannelMirrorRow.member(membership),
+            "3:app1:a7:channel3:tea7:account4:anna3:uid1:77:version1:57:present1:06:joined1:95:cause5:leave6:reason3:6017:request3:r-1"
+        )
     }
 
     @Test func sessions() throws {

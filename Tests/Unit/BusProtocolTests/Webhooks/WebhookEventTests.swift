@@ -69,6 +69,33 @@ import Testing
         )
     }
 
+    @Test func idsOfTheRequestThatHasCausedAnEvent() throws {
+        let request = EventRequest(CommandCause(key: "k", request: #"a"b"#, trace: "4bf9"))
+        let ids = #","requestId":"a\"b","traceId":"4bf9"}"#
+        var row = PresenceMirrorRow(
+            of: actor, version: 5, gateway: GatewayID("g"), device: "", since: RedisTime(milliseconds: 5))
+        row.cause = MirrorCause(.offline, reason: .leaveOther, for: request)
+        #expect(row.webhookEvent?.json.hasSuffix(#""reason":600"# + ids) == true)
+        let left = membership(MirrorCause(.leave, reason: .leaveKicked, for: request), in: room).webhookEvents
+        #expect(left.map { $0.json.hasSuffix(#""reason":601"# + ids) } == [true])
+        let message = WebhookMessage(
+            from: actor.user.account, to: .channel(room.name), number: 8, size: 3, text: "tea")
+        let sent = MessageMirrorRow(message, in: app, sent: 5, stream: .withText, for: request)
+        #expect(sent.webhookEvent.json.hasSuffix(#""text":"tea""# + ids))
+        #expect(sent.webhookEvent.withoutText.json.hasSuffix(#""size":3"# + ids))
+        // It is the same event as without the ids, and streams of events do not tell them.
+        #expect(sent.webhookEvent.id == MessageMirrorRow(message, in: app, sent: 5).webhookEvent.id)
+        #expect(sent.streamedEvent?.streamed.contains("requestId") == false)
+    }
+
+    @Test func onlyRequestsOfTheServerAPIHaveIDs() {
+        #expect(EventRequest(CommandCause()) == nil)
+        #expect(EventRequest(CommandCause(key: "k", trace: "t")) == nil)
+        let event = WebhookEvent(
+            .channelDestroyed, in: app, at: 1, .channel(room.name), for: EventRequest(CommandCause(request: "r")))
+        #expect(event.json.hasSuffix(#","requestId":"r"}"#))
+    }
+
     /// A gateway that repeats a message for a client that has come back may not know any more whether the receiver was
     /// there, and one that has learnt of a new setting tells the text; it is the same event.
     @Test func theIdOfAMessageIsThatOfTheMessage() throws {
