@@ -99,6 +99,7 @@ export class HeliographServer {
 
     // Users.
 
+    /** Where a user is; with the scope `admin` also the `address` of the client. */
     getUser(app, account) { return this.#ask("GET", ["apps", app, "users", account]); }
     listUsers(app, { state, prefix, limit, after } = {}) { return this.#ask("GET", ["apps", app, "users"], { state, prefix, limit, after }); }
     /** Where up to 1,000 users are. */

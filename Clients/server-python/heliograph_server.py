@@ -145,6 +145,7 @@ class HeliographServer:
     # Users.
 
     def get_user(self, app: str, account: str) -> dict:
+        """Where a user is; with the scope `admin` also the `address` of the client."""
         return self._ask("GET", "apps", app, "users", account)
 
     def list_users(self, app: str, *, state: str | None = None, prefix: str | None = None, limit: int | None = None, after: str | None = None) -> dict:

@@ -63,6 +63,8 @@ async def test_a_key_of_an_app_that_may_only_read(stack: Stack, browser: Browser
         assert await screen.page.evaluate("document.querySelector('#view table') === null")
         await open_user(screen, ada.account)
         await screen.sees("for later", "#panel")
+        # Who may not act on it does not see the address.
+        assert "Address" not in await screen.page.evaluate("document.querySelector('#panel .facts').innerText")
         # There is nothing to press but what closes the panel.
         assert await screen.page.evaluate("document.querySelectorAll('#panel form').length") == 0
         buttons = "[...document.querySelectorAll('#panel button')].filter((each) => each.checkVisibility()).map((each) => each.innerText)"
@@ -105,6 +107,7 @@ async def test_a_users_page_shows_state_gateway_and_channels(stack: Stack, brows
         shown = await screen.page.evaluate(facts)
         assert (shown["State"], shown["Gateway"], shown["Channels"]) == ("connected", told["gateway"], room)
         assert shown["Uid"] == str(told["uid"]) and shown["Online for"] != "–"
+        assert told["address"] and shown["Address"] == told["address"]
         await press(screen, room, "#panel")
         await screen.sees("Members (1)", "#panel")
         await press(screen, ada.account, "#panel .chips")
@@ -112,7 +115,7 @@ async def test_a_users_page_shows_state_gateway_and_channels(stack: Stack, brows
         await ada.logout()
         await open_user(screen, ada.account)
         shown = await screen.page.evaluate(facts)
-        assert [shown[name] for name in ("State", "Gateway", "Online for", "Channels")] == ["offline", "–", "–", "–"]
+        assert [shown[name] for name in ("State", "Gateway", "Address", "Online for", "Channels")] == ["offline", "–", "–", "–", "–"]
 
 
 async def test_a_mailbox_is_listed_recalled_from_and_emptied(stack: Stack, browser: Browser, people):

@@ -132,7 +132,9 @@ actor ServicesStage {
         let line = Line(
             user: try user(account), session: SessionID("s-\(SecureRandom.hex(bytes: 6))"),
             secret: SecureRandom.hex(bytes: Line.secretBytes))
-        let opened = try await gateway.send(OpenSession(gateway: gateway.id, line: line, device: "test", push: false))
+        var open = OpenSession(gateway: gateway.id, line: line, device: "test", push: false)
+        open.address = StageSession.address
+        let opened = try await gateway.send(open)
         return StageSession(line: line, uid: opened.uid, hold: opened.hold)
     }
 
@@ -167,6 +169,9 @@ actor ServicesStage {
 
 /// A session, with what a test needs to act in it.
 struct StageSession {
+    /// What its client connects from.
+    static let address = "203.0.113.7"
+
     var line: Line
     var uid: UInt32
     var hold: SessionHold
@@ -176,6 +181,7 @@ struct StageSession {
         var held = HeldSession(line: line, uid: uid, device: "test", push: false)
         held.hold = hold
         held.place = HeldPlace(moveNumber: moveNumber, channel: channel)
+        held.address = Self.address
         return held
     }
 

@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import BusProtocol
+internal import ClusterState
 internal import PostgresStore
+internal import RedisClient
 internal import SignalingProtocol
 internal import SignalingWire
 
@@ -43,9 +45,15 @@ extension UserCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Shows a user: session, channels and attributes.",
-            discussion: "From PostgreSQL, whose copies of sessions and members are usually less than a second behind.")
+            discussion: """
+                From PostgreSQL, whose copies of sessions and members are usually less than a second behind. Only Redis has the \
+                address of a session (HELIOGRAPH_REDIS_URL, default \(ControlRedis.standardURL)).
+                """)
 
         @OptionGroup var user: UserOptions
+
+        @Flag(help: "Also the address that the session comes from, as Redis has it.")
+        var address = false
 
         @OptionGroup var output: OutputOptions
 
@@ -55,8 +63,22 @@ extension UserCommand {
                     guard let found = try await records.store.user(user.key) else {
                         throw Failure.refused("\(user.account) has never logged in to \(user.app)")
                     }
-                    output.show(ShownUser(record: Record(json: try JSONValue.parse(found.utf8), line: "")))
+                    var shown = ShownUser(record: Record(json: try JSONValue.parse(found.utf8), line: ""))
+                    if address {
+                        shown.showsAddress = true
+                        shown.address = try await sessionAddress()
+                    }
+                    output.show(shown)
                 }
+            }
+        }
+
+        /// Nil without a session, and where its gateway does not tell it.
+        private func sessionAddress() async throws -> String? {
+            try await ControlRedis.withConnection { connection -> String? in
+                let reply = try await connection.execute(
+                    RedisCommand("HGET", key: UserKeys(user.key).session, arguments: [.string("address")]))
+                return reply.string.flatMap { $0.isEmpty ? nil : $0 }
             }
         }
     }
@@ -65,18 +87,23 @@ extension UserCommand {
 /// A user as `user show` prints it.
 private struct ShownUser: Printable {
     let record: Record
+    /// Whether the address is shown.
+    var showsAddress = false
+    /// The address that the session comes from; nil when it is not known.
+    var address: String?
 
-    var members: [JSONMember] { record.members }
+    var members: [JSONMember] { record.members + (showsAddress ? [JSONMember("address", address)] : []) }
 
     var lines: [String] {
         let user = record.json
         var channels: [String] = []
         if case .array(let names)? = user["channels"] { channels = names.compactMap(\.string) }
+        let addresses = showsAddress ? ["address     \(address?.visible ?? "not known")"] : []
         return [
             "account     \(user.visible("account") ?? "")", "uid         \(user.number("uid") ?? 0)",
             "first seen  \(user.time("firstSeen") ?? "")", "last seen   \(user.time("lastSeen") ?? "")",
             "session     \(user.place)",
-        ] + channels.map { "channel     \($0.visible)" } + user.attributeLines
+        ] + addresses + channels.map { "channel     \($0.visible)" } + user.attributeLines
     }
 }
 

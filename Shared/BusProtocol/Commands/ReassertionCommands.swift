@@ -45,6 +45,9 @@ package struct HeldSession: Equatable, Sendable, FieldRecord {
     package var hold = SessionHold()
     /// The channel that the session is in; default none.
     package var place = HeldPlace()
+    /// The IP address that the client connects from, or did before its connection was lost, as in
+    /// ``OpenSession/address``.
+    package var address: String?
 
     package init(line: Line, uid: UInt32, device: String, push: Bool, tokenExpiry: Int64 = 0) {
         self.line = line
@@ -63,6 +66,7 @@ package struct HeldSession: Equatable, Sendable, FieldRecord {
             tokenExpiry: try fields.field("expires", \.tokenExpiry))
         hold = try fields.fields(of: \.hold)
         place = try fields.fields(of: \.place)
+        address = try fields.optional("address", \.address)
     }
 }
 

@@ -15,6 +15,9 @@ package struct OpenSession: ServiceCommand {
     package var push: Bool
     /// When the login's token expires, in Unix seconds; 0 when there was none.
     package var tokenExpiry: Int64
+    /// The IP address that the client connects from; default nil: it has none, or the gateway is of a release that does
+    /// not tell it.
+    package var address: String?
 
     package var subject: Subject { .user(line.user) }
 
@@ -33,6 +36,7 @@ package struct OpenSession: ServiceCommand {
             device: try fields.field("device", \.device),
             push: try fields.field("push", \.push),
             tokenExpiry: try fields.field("expires", \.tokenExpiry))
+        address = try fields.optional("address", \.address)
     }
 }
 
@@ -106,6 +110,9 @@ package struct ResumeSession: ServiceCommand {
     package var gateway: GatewayID
     /// The line as the client sent it.
     package var line: Line
+    /// The IP address that the client connects from now, as in ``OpenSession/address``; it takes the place of the one
+    /// before.
+    package var address: String?
 
     package var subject: Subject { .user(line.user) }
 
@@ -116,6 +123,7 @@ package struct ResumeSession: ServiceCommand {
 
     package init<Coder: FieldCoder<Self>>(fields: inout Coder) throws(Coder.Failure) {
         self.init(gateway: try fields.field("gateway", \.gateway), line: try fields.field("line", \.line))
+        address = try fields.optional("address", \.address)
     }
 }
 

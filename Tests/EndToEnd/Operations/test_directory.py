@@ -6,6 +6,7 @@ import time
 
 import pytest
 from answers import LoginRefused
+from server_api import ServerAPI, create_key
 from stack_control import BINARIES, Stack, run_program, unique
 from waiting import eventually
 
@@ -59,13 +60,20 @@ async def test_users(stack: Stack, people):
         shown = control(stack, "user", "show", app, f"--account={accounts[0]}")
         assert shown["attributes"]["mood"] == "red\x1b[31m" and (shown["state"], shown["gateway"]) == ("connected", user["gateway"])
         assert shown["firstSeen"] <= shown["since"] <= int(time.time()) and set(user) < set(shown)
+        # The address is shown on request only.
+        api = ServerAPI(stack, create_key(stack)["key"])
+        address = api.get("apps", stack.open_app.id, "users", accounts[0]).body["address"]
+        assert address and "address" not in shown
+        assert control(stack, "user", "show", app, f"--account={accounts[0]}", "--address")["address"] == address
+        assert f"address     {address}\n" in stack.control("user", "show", app, f"--account={accounts[0]}", "--address")
         text = stack.control("user", "show", app, f"--account={accounts[0]}")
         assert "mood = red\\u{1b}[31m" in text and "\x1b" not in text
 
-        # A kick ends the session; the user stays known.
+        # A kick ends the session; the user stays known, the address does not.
         assert control(stack, "user", "kick", app, f"--account={accounts[0]}") == {"disconnected": accounts[0]}
         await eventually(
             lambda: control(stack, "user", "show", app, f"--account={accounts[0]}")["state"] == "offline", "the session is over", 30)
+        assert control(stack, "user", "show", app, f"--account={accounts[0]}", "--address")["address"] is None
 
 
 async def test_bans(stack: Stack, people):

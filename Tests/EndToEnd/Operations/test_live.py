@@ -109,7 +109,9 @@ async def test_a_user_is_traced(stack: Stack, people):
             line = anna.line
             anna.abort()
             await eventually(lambda: told("connection lost"), f"the end is told: {running.events}")
-            assert told("login by") and told("login: ok") and told(f"channel_join {room}") and told(f"user_sendmsg to {ben.account}")
+            # From this machine, or from the tests' own host.
+            assert re.fullmatch(r"login by .* from [0-9.]+, (takes|polls for) messages", told("login by")[0]), running.events
+            assert told("login: ok") and told(f"channel_join {room}") and told(f"user_sendmsg to {ben.account}")
             assert told("cannot be read") and told("failed with") and told("message ")
             # In their order, by one clock, and of this user only.
             times = [entry["time"] for entry in running.events]

@@ -20,7 +20,7 @@ def api(stack: Stack) -> ServerAPI:
 async def test_users(stack: Stack, people, api: ServerAPI):
     app = stack.open_app.id
     name = unique("ü/?#") + "%"
-    nobody = {"account": name, "online": False, "state": "offline", "uid": None, "gateway": None, "since": None, "channels": []}
+    nobody = {"account": name, "online": False, "state": "offline", "uid": None, "gateway": None, "since": None, "channels": [], "address": None}
     assert api.get("apps", app, "users", name).body == nobody
     async with people(stack) as cast:
         user = cast.exactly(name)
@@ -28,7 +28,7 @@ async def test_users(stack: Stack, people, api: ServerAPI):
         found = api.get("apps", app, "users", name).body
         assert abs(found.pop("since") - time.time()) < 30
         assert found.pop("gateway"), "the id of a gateway"
-        assert found == {"account": name, "online": True, "state": "connected", "uid": user.uid, "channels": []}
+        assert found == {"account": name, "online": True, "state": "connected", "uid": user.uid, "channels": [], "address": found["address"]}
         room = unique("room/ü")
         await user.join(room)
         assert api.get("apps", app, "users", name).body["channels"] == [room]

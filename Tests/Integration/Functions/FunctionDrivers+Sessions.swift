@@ -5,6 +5,8 @@ import Testing
 /// Calls the functions that work on a user's keys.
 extension FunctionDrivers {
     private static let gateway: RedisArgument = "gateway-1"
+    /// The longest IP address.
+    private static let address: RedisArgument = "2001:0db8:0000:0000:0000:0000:0000:0001"
     /// Channels that a session still has to leave, each left behind by a crash.
     private static let leaving = (0..<100).map { long("channel", $0) }.joined(separator: "\n")
 
@@ -12,7 +14,7 @@ extension FunctionDrivers {
         .function(
             "session_open", tag: tag,
             arguments: [
-                0, gateway, .string(sid), "secret", 7, .string(long("device")), 0, 120, 0,
+                0, gateway, .string(sid), "secret", 7, .string(long("device")), 0, 120, 0, address,
             ] + attributes)
     }
 
@@ -21,7 +23,7 @@ extension FunctionDrivers {
         let session = try await logins(times, tag)
         try await put(try attributes, at: "{u}:attrs", times)
         try await times.command("HSET", "{u}:session", "leaving", .string(leaving), "channel", .string(long("channel")))
-        try await times.expectShort("session_resume", tag, "resume", 0, "gateway-2", session, "secret")
+        try await times.expectShort("session_resume", tag, "resume", 0, "gateway-2", session, "secret", address)
         try await times.expectShort("a session that is elsewhere than recorded") {
             try await reassert(session, turn: 1000, channel: long("other"), tag, times)
         }
@@ -63,7 +65,7 @@ extension FunctionDrivers {
     ) async throws {
         try await times.call(
             "session_reassert", tag, gateway, session, "secret", 7, .string(long("device")), 0, 1,
-            .int64(.max / 1024), 0, turn, .string(channel), 120, "")
+            .int64(.max / 1024), 0, turn, .string(channel), 120, "", address)
     }
 
     /// Sessions that Redis has lost, but gateways hold.
@@ -76,7 +78,7 @@ extension FunctionDrivers {
             {
                 try await times.call(
                     "session_reassert_detached", tag, gateway, "lost", "secret", 7, .string(long("device")), 0, 1,
-                    .int64(.max / 1024), 0, 1, .string(long("channel")), 120, 1)
+                    .int64(.max / 1024), 0, 1, .string(long("channel")), 120, 1, address)
             })
         try await times.command("DEL", "{u}:session")
         try await times.expectShort(

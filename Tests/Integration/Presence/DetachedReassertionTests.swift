@@ -27,6 +27,7 @@ import Testing
             #expect(try await stage.sessionField("alice", "state") == "detached")
             #expect(try await stage.sessionField("alice", "detached") == "\(lostAt)")
             #expect(try await stage.sessionField("alice", "timeout") == "60", "it was read from PostgreSQL")
+            #expect(try await stage.sessionField("alice", "address") == StageSession.address)
             #expect(try await gateway.send(QueryUserStatus(user: alice.line.user)).online)
             #expect(try await gateway.send(members).unknown.isEmpty)
             #expect(try await gateway.send(CountMembers(channel: room)).count == 1)

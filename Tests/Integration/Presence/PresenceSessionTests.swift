@@ -95,6 +95,45 @@ import Testing
         }
     }
 
+    @Test func theAddressIsThatOfTheLatestConnection() async throws {
+        try await ServicesStage.run { stage in
+            let (one, two) = (try await stage.gateway("g1"), try await stage.gateway("g2"))
+            let session = try await stage.login("alice", on: one)
+            #expect(try await stage.sessionField("alice", "address") == StageSession.address)
+            _ = try await one.send(
+                DetachSession(gateway: one.id, user: session.line.user, session: session.line.session))
+            #expect(try await stage.sessionField("alice", "address") == StageSession.address, "it may be banned still")
+            var resume = ResumeSession(gateway: two.id, line: session.line)
+            resume.address = "2001:db8::9"
+            _ = try await two.send(resume)
+            #expect(try await stage.sessionField("alice", "address") == "2001:db8::9")
+            // A gateway of a release that does not tell it.
+            resume.address = nil
+            _ = try await two.send(resume)
+            #expect(try await stage.sessionField("alice", "address") == "", "not that of the connection before")
+            _ = try await two.send(
+                CloseSession(user: session.line.user, session: session.line.session, reason: .leaveLogout))
+            #expect(try await stage.sessionField("alice", "address") == nil, "it goes with the session")
+        }
+    }
+
+    @Test func theAddressIsRecordedAgain() async throws {
+        try await ServicesStage.run { stage in
+            let gateway = try await stage.gateway("g1")
+            let session = try await stage.login("alice", on: gateway)
+            _ = try await stage.redis("FLUSHALL")
+            _ = try await gateway.send(ReassertSessions(gateway: gateway.id, sessions: [session.held()]))
+            #expect(try await stage.sessionField("alice", "address") == StageSession.address)
+            // Another gateway has taken the session over, and Redis has lost that.
+            var held = session.held()
+            held.hold.claim = .max / 1024
+            held.address = "2001:db8::9"
+            let two = try await stage.gateway("g2")
+            _ = try await two.send(ReassertSessions(gateway: two.id, sessions: [held]))
+            #expect(try await stage.sessionField("alice", "address") == "2001:db8::9")
+        }
+    }
+
     @Test func theMailboxTellsWhereTheSessionIs() async throws {
         try await ServicesStage.run { stage in
             let (one, two) = (try await stage.gateway("g1"), try await stage.gateway("g2"))
@@ -205,7 +244,7 @@ import Testing
                     .function(
                         "session_open", tag: KeySpace.tag(user), 0, .string(gateway), .string(session), "secret", 7,
                         "d",
-                        0, 20, 0, "")
+                        0, 20, 0, "", "")
                 ).texts
             }
             let first = try await open("s1")
@@ -216,7 +255,8 @@ import Testing
             #expect(second.count == 16 && second[5] == "s1")
             // All that the end entails has been done, and the session has changed hands and come back.
             _ = try await scene.connection.execute(.function("session_ended", tag: KeySpace.tag(user), "s1"))
-            let resumed = RedisCommand.function("session_resume", tag: KeySpace.tag(user), "r", 0, "g1", "s2", "secret")
+            let resumed = RedisCommand.function(
+                "session_resume", tag: KeySpace.tag(user), "r", 0, "g1", "s2", "secret", "")
             let claim = try await scene.connection.execute(resumed).texts[7]
             #expect(try await open("s2") == second[..<2] + [claim, "", ""] + second[5...])
             await #expect(throws: RedisError.self, "it is over") { try await open("s1") }
@@ -233,7 +273,7 @@ import Testing
                     .function("session_detach", tag: tag, .string(command), 0, "g1", "s1", asof, 0)
                 ).texts
             }
-            let opening: [RedisArgument] = [0, "g1", "s1", "secret", 7, "d", 0, 20, 0, ""]
+            let opening: [RedisArgument] = [0, "g1", "s1", "secret", 7, "d", 0, 20, 0, "", ""]
             _ = try await scene.connection.execute(.function("session_open", tag: tag, arguments: opening))
             let first = try await detach("d1")
             #expect(first.count == 5)

@@ -74,13 +74,13 @@ private struct SessionFunctions {
     func open(_ sid: String) async throws {
         try await call(
             "session_open", Self.deadline, "g1", .string(sid), "secret", 7, "device", 0, 20, 0,
-            "")
+            "203.0.113.7", "")
     }
 
     func resume(_ sid: String, at gateway: String) async throws {
         try await call(
             "session_resume", .string("resume-\(sid)-\(gateway)"), Self.deadline, .string(gateway), .string(sid),
-            "secret")
+            "secret", "203.0.113.8")
     }
 
     func end(_ sid: String) async throws {

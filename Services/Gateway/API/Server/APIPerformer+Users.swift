@@ -10,9 +10,10 @@ internal import SignalingWire
 
 /// Users: their sessions, tokens and bans.
 extension APIPerformer {
-    func perform(_ act: APIAct.Users, _ write: BegunWrite?) async throws -> Outcome {
+    func perform(_ act: APIAct.Users, key: APIKey?, _ write: BegunWrite?) async throws -> Outcome {
         switch act {
-        case .get(let user): try await get(user)
+        // An address is personal: it is shown to those who may act on it.
+        case .get(let user): try await get(user, withAddress: key?.scopes.contains(.admin) == true)
         case .presence(let users): try await presence(of: users)
         case .disconnect(let user): try await disconnect(user, write)
         case .mintToken(let user, let seconds): try await mintToken(for: user, seconds: seconds)
@@ -23,9 +24,9 @@ extension APIPerformer {
         }
     }
 
-    private func get(_ user: UserKey) async throws -> Outcome {
+    private func get(_ user: UserKey, withAddress: Bool) async throws -> Outcome {
         let presence = try await read([user], over: shards.next())[0]
-        return Outcome(.object([Self.account(user.account)] + presence.details))
+        return Outcome(.object([Self.account(user.account)] + presence.details(withAddress: withAddress)))
     }
 
     private func presence(of users: [UserKey]) async throws -> Outcome {

@@ -53,7 +53,7 @@ struct APIPerformer: Sendable {
             case .lists(let act): try await perform(act)
             case .messages(let act): try await perform(act, write, known)
             case .calls(let act): try await perform(act, write)
-            case .users(let act): try await perform(act, write)
+            case .users(let act): try await perform(act, key: key, write)
             case .attributes(let act): try await perform(act, write)
             case .channels(let act): try await perform(act)
             case .moderation(let act): try await perform(act, write)

@@ -5,15 +5,16 @@ internal import SignalingWire
 extension SessionEvent {
     /// What a trace says of the event: without tokens, lines, texts and values. Nil for what the gateway has only to do
     /// with itself, and for what the frame says that answers it.
-    package var traced: String? {
+    /// - Parameter address: what the client connects from, for people.
+    package func traced(from address: String) -> String? {
         switch self {
         case .call(let request, let bytes, _):
             switch request.call {
             case .success(let call): "call \(request.id): \(call.act.summary), \(bytes) bytes"
             case .failure: "call \(request.id): cannot be read, \(bytes) bytes"
             }
-        case .login(let request, let isAllowed): "\(request.traced)\(isAllowed ? "" : Self.limited)"
-        case .lineLogin(_, let isAllowed): "resume\(isAllowed ? "" : Self.limited)"
+        case .login(let request, let isAllowed): "\(request.traced(from: address))\(isAllowed ? "" : Self.limited)"
+        case .lineLogin(_, let isAllowed): "resume from \(address)\(isAllowed ? "" : Self.limited)"
         case .output(let isPaused): isPaused ? "does not read: output waits" : "reads again"
         case .connectionLost: "connection lost"
         case .close(let closing): "connection closed by the gateway: \(closing.traced)"
@@ -41,8 +42,8 @@ extension SessionAction.Closing {
 }
 
 extension LoginRequest {
-    fileprivate var traced: String {
-        "login by \(device.isEmpty ? "a client" : device), \(push ? "takes" : "polls for") messages"
+    fileprivate func traced(from address: String) -> String {
+        "login by \(device.isEmpty ? "a client" : device) from \(address), \(push ? "takes" : "polls for") messages"
     }
 }
 

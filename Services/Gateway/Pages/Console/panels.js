@@ -87,6 +87,8 @@ export async function openUser(context, account, changed) {
         section("User", facts([
             ["State", badge(user.state)],
             ["Uid", String(user.uid ?? last?.uid ?? "–")], ["Gateway", user.gateway ?? "–"], ["Device", device || "–"],
+            // Told to keys that may act on it only.
+            ...("address" in user ? [["Address", user.address ?? "–"]] : []),
             ["Online for", since(user.since)],
             ["Channels", channels.length > 0 ? make("div", { class: "chips" }, channels) : "–"],
         ])),

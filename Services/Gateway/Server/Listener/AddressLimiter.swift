@@ -102,6 +102,15 @@ extension SocketAddress {
         case .unixDomainSocket: nil
         }
     }
+
+    /// The IP address as text, an IPv4-mapped IPv6 one as the IPv4 address that it can be banned as; nil for Unix
+    /// domain sockets.
+    var clientAddress: String? {
+        guard let bytes, bytes.count == 16, bytes.prefix(12) == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255] else {
+            return ipAddress
+        }
+        return bytes[12...].map { "\($0)" }.joined(separator: ".")
+    }
 }
 
 extension AddressNetwork {

@@ -39,10 +39,20 @@ extension ClientConnection {
         case .takeRates(let session): handle(.session(.ratesTaken(shard.takeRates(of: session))), on: shard)
         case .keepRates(let session, let rates): shard.keep(rates, of: session)
         case .detach(let session, let user, let claim): shard.detach(session, of: user, claim: claim)
-        case .remember(let held): shard.remember(held)
+        case .remember(let held): shard.remember(addressed(held))
         case .detachDoubtful(let session, let user): shard.detach(session, of: user, isDoubtful: true)
         case .askWhoseSession(let session): shard.ask(about: session)
         }
+    }
+
+    /// The session in the form in which it is reasserted; nil unless it is logged in.
+    var heldSession: HeldSession? { session.held.map(addressed) }
+
+    /// With what the session's logic does not know: the address that its client connects from.
+    private func addressed(_ held: HeldSession) -> HeldSession {
+        var held = held
+        held.address = remote?.clientAddress
+        return held
     }
 
     private func perform(_ action: SessionAction.Channel, on shard: isolated GatewayShard) {

@@ -79,9 +79,10 @@ extension ClientConnection {
     }
 
     private func open(_ session: ConnectionStateMachine.Session, on shard: isolated GatewayShard) {
-        let command = OpenSession(
+        var command = OpenSession(
             gateway: shard.id, line: session.line, device: session.device, push: session.push,
             tokenExpiry: session.tokenExpiry)
+        command.address = remote?.clientAddress
         let app = session.user.app
         shard.sender.send(command, by: loginDeadline.deadline) { [self] result in
             // The hook may have changed meanwhile, of which the shard tells only sessions that are logged in.
@@ -96,7 +97,8 @@ extension ClientConnection {
         shard.awaitResume(of: session.line.session, on: self)
         // Begun now, so that the session waits for one round trip to presence, not for two.
         shard.apps.find(session.user.app) { _ in }
-        let command = ResumeSession(gateway: shard.id, line: session.line)
+        var command = ResumeSession(gateway: shard.id, line: session.line)
+        command.address = remote?.clientAddress
         shard.sender.send(command, within: shard.configuration.commandTimeout) { [self] result in
             resumeAnswered(session.line, result, on: shard)
         }

@@ -134,7 +134,7 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
         let before = isTraced ? session.subject : nil
         let actions = session.handle(event, shard.environment)
         // A login names its user, and an end forgets it.
-        if isTraced, let user = before ?? session.subject { shard.trace(event, actions, of: user) }
+        if isTraced, let user = before ?? session.subject { shard.trace(event, actions, of: user, from: address) }
         if let first = actions.first { perform(first, on: shard) }
         for action in actions.rest { perform(action, on: shard) }
         return actions.hasNextTurn
@@ -359,8 +359,8 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
         outlet.closeAtOnce()
     }
 
-    /// The client's address, for logs.
-    var address: String { remote?.ipAddress ?? "unknown" }
+    /// The client's address, for people.
+    var address: String { remote?.clientAddress ?? "unknown" }
 
     /// The address under which the connection is counted; nil when it is not counted.
     var addressKey: ClientAddress? { shard.addressLimiter.key(of: remote) }

@@ -135,7 +135,7 @@ extension GatewayShard {
 
     private func reassertSessions(_ ids: [SessionID], of partition: Int, _ request: Reassertion.Request) {
         var told: [SessionID: HeldSession] = [:]
-        for id in ids { told[id] = held(id) }
+        for id in ids { told[id] = sessions[id]?.heldSession }
         guard !told.isEmpty else {
             reassertion.answered(partition, members: [])
             return confirmSenders()

@@ -19,9 +19,10 @@ extension GatewayShard {
     }
 
     /// Tells of an event, and of the frames that it has sent.
-    func trace(_ event: SessionEvent, _ actions: SessionActions, of user: UserKey) {
+    /// - Parameter address: what the client connects from, for people.
+    func trace(_ event: SessionEvent, _ actions: SessionActions, of user: UserKey, from address: String) {
         guard traced.follows(user) else { return }
-        if let text = event.traced { tell(text, of: user) }
+        if let text = event.traced(from: address) { tell(text, of: user) }
         for case .send(let frame, _) in actions.all {
             if let text = TracedFrame.summary(frame) { tell(text, of: user) }
         }

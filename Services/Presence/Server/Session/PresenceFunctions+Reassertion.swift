@@ -37,7 +37,7 @@ extension PresenceFunctions {
         .function(
             "session_reassert", tag: KeySpace.tag(held.line.user),
             arguments: arguments(of: held, on: gateway) + [
-                .int(Limits.connectionTimeoutDefault), .string(older?.rawValue ?? ""),
+                .int(Limits.connectionTimeoutDefault), .string(older?.rawValue ?? ""), .string(held.address ?? ""),
             ])
     }
 
@@ -87,7 +87,7 @@ extension PresenceFunctions {
         .function(
             "session_reassert_detached", tag: KeySpace.tag(session.held.line.user),
             arguments: arguments(of: session.held, on: gateway) + [
-                timeout.map { .seconds($0) } ?? "", .time(session.lostAt),
+                timeout.map { .seconds($0) } ?? "", .time(session.lostAt), .string(session.held.address ?? ""),
             ])
     }
 

@@ -75,7 +75,7 @@ struct PresenceFunctions: Sendable {
             arguments: [
                 .deadline(context.deadline), .string(command.gateway.rawValue),
                 .string(line.session.rawValue), .string(line.secret), .int(uid), .string(command.device),
-                command.push ? 1 : 0, .seconds(timeout), .int64(command.tokenExpiry),
+                command.push ? 1 : 0, .seconds(timeout), .int64(command.tokenExpiry), .string(command.address ?? ""),
             ] + attributes)
         // The lease is looked at after the session has been opened: if it lives then, the watcher that
         // finds it ended later also finds the session, by its route. The lease and the app's special
@@ -107,7 +107,8 @@ struct PresenceFunctions: Sendable {
         let reply = try await redis.answer(
             to: .function(
                 "session_resume", tag: KeySpace.tag(line.user), .string(id.rawValue), .deadline(deadline),
-                .string(command.gateway.rawValue), .string(line.session.rawValue), .string(line.secret)))
+                .string(command.gateway.rawValue), .string(line.session.rawValue), .string(line.secret),
+                .string(command.address ?? "")))
         var parts = try FunctionReply(reply)
         let (uid, channel, push) = (try parts.uint32(), try parts.text(), try parts.text())
         let (change, device, since) = (try parts.int64(), try parts.text(), try parts.time())

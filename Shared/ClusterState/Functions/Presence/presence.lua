@@ -7,6 +7,7 @@
 --             expires(of the token, s) claim(us, when its gateway took it over; rises with each takeover)
 --             turn(number of the last join or leave) left, restored, removed(see memberships.lua)
 --             change(number of the change that opened it) replaced(packed record of the session that its login replaced)
+--             address(IP address of the client's connection, or of its last one; '' when its gateway does not tell it)
 --   :ending   hash: sid -> packed record of a session that has ended and whose end still has to be processed
 --   :ended:SID  string, expires after ENDED_MS: why the session ended, and its secret: "REASON SECRET"
 --   :box      hash: ver, clear and expires (see mailbox.lua), uid (the account's number), pver (number of the last presence
@@ -141,14 +142,14 @@ local function opened_before(session, gateway)
     return result
 end
 
--- ARGV: deadline (ms, 0 for none), gateway, sid, secret, uid, device, push, timeout, token expiry (s), then the attributes as
--- read from PostgreSQL: version ('' when they were already cached), name, value, ...
+-- ARGV: deadline (ms, 0 for none), gateway, sid, secret, uid, device, push, timeout, token expiry (s), address, then the
+-- attributes as read from PostgreSQL: version ('' when they were already cached), name, value, ...
 -- A repetition finds its session, or that it has ended, and changes nothing.
 -- Returns {change number, now, claim, version up to which mail is forgotten, last version given ('' twice when mail may wait),
 -- fields of the replaced session's record...}, or {} when a later commit of the attributes is known and they must be read again.
 local function session_open(keys, args)
     local tag = keys[1]
-    if args[10] ~= '' and cache_attributes(tag, tonumber(args[10]), args, 11) == 0 then
+    if args[11] ~= '' and cache_attributes(tag, tonumber(args[11]), args, 12) == 0 then
         return {}
     end
     local deadline, sid = tonumber(args[1]), args[3]
@@ -193,7 +194,7 @@ local function session_open(keys, args)
     redis.call('HSET', tag .. ':session', 'gateway', args[2], 'sid', sid, 'secret', args[4], 'uid', args[5],
         'device', args[6], 'push', args[7], 'timeout', args[8], 'state', 'online', 'since', number(now),
         'attached', number(now), 'openver', ver, 'deadline', args[1], 'expires', args[9], 'claim', number(us),
-        'change', change)
+        'change', change, 'address', args[10])
     if #replaced > 0 then
         redis.call('HSET', tag .. ':session', 'replaced', pack_list(replaced))
     end
@@ -222,7 +223,7 @@ local function user_ban(keys, args)
     return 1
 end
 
--- ARGV: command, deadline, gateway, sid, secret.
+-- ARGV: command, deadline, gateway, sid, secret, address.
 -- Returns {uid, channel, push, change number, device, since, token expiry, claim, turn}.
 local function session_resume(keys, args)
     local tag = keys[1]
@@ -246,7 +247,7 @@ local function session_resume(keys, args)
         add_route(tag, args[3], args[4])
         local claim = next_claim(us, session.claim)
         redis.call('HSET', tag .. ':session', 'gateway', args[3], 'state', 'online', 'attached', number(now),
-            'deadline', args[2], 'claim', claim)
+            'deadline', args[2], 'claim', claim, 'address', args[6])
         redis.call('HDEL', tag .. ':session', 'detached')
         local change = change_presence(tag, args[4], args[3], now, us)
         return {session.uid, session.channel or '', session.push, change, session.device, session.since,
@@ -395,7 +396,7 @@ local function restore_session(tag, args, now, us, detached)
     redis.call('HSET', tag .. ':session', 'gateway', args[1], 'sid', args[2], 'secret', args[3], 'uid', args[4],
         'device', args[5], 'push', args[6], 'timeout', timeout, 'state', detached and 'detached' or 'online',
         'since', since, 'attached', detached or number(now), 'openver', '0', 'expires', args[9], 'claim', args[8],
-        'turn', args[10])
+        'turn', args[10], 'address', args[14])
     if detached then
         redis.call('HSET', tag .. ':session', 'detached', detached)
     end
@@ -408,7 +409,7 @@ local function restore_session(tag, args, now, us, detached)
 end
 
 -- ARGV: gateway, sid, secret, uid, device, push, since (ms), claim, token expiry (s), turn (-1: the channel is not
--- known), channel, timeout (s; used when the attribute is not cached), sid of the session to replace ('' for none).
+-- known), channel, timeout (s; used when the attribute is not cached), sid of the session to replace ('' for none), address.
 -- Called by a gateway for a session that it holds.
 -- Returns {'held', '', since, version of the mailbox, channel that was recorded wrongly ('' for none)}; the same with
 -- 'kept' or 'restored' and the change's number when the mirror must be updated; {'lost', reason}; {'moved'}; or {'older',
@@ -448,7 +449,7 @@ local function session_reassert(keys, args)
     local ver, box_sid, box_gateway = unpack(redis.call('HMGET', tag .. ':box', 'ver', 'sid', 'gateway'))
     local word, change = 'held', ''
     redis.call('HSET', tag .. ':session', 'gateway', gateway, 'state', 'online', 'attached', number(now), 'claim',
-        number(math.max(claim, known)))
+        number(math.max(claim, known)), 'address', args[14])
     if session.gateway ~= gateway then
         remove_route(tag, session.gateway, sid)
     end
@@ -470,7 +471,7 @@ local function session_reassert(keys, args)
 end
 
 -- ARGV: as of session_reassert up to the channel, timeout (s; '' when it was not read from PostgreSQL), when the connection was
--- lost (ms). Called by a gateway for a session that lost its connection there: any session of the user is newer than what the
+-- lost (ms), address. Called by a gateway for a session that lost its connection there: any session of the user is newer than what the
 -- gateway knows. That of another gateway had a later claim, and one that is attached here is detached by a command of its own.
 -- Returns {'detached', end of the time to resume (ms)}; {'restored', the same, number of the change, since}; {'attached'};
 -- {'gone'}; or {'unread'} when the caller must read the timeout and call again.

@@ -94,14 +94,20 @@ import Testing
 
     @Test(arguments: try Subjects.all) func commandsAboutSessionsComeBack(_ its: Subjects) throws {
         let (gateway, user, session) = (its.gateway, its.user, its.session)
-        try comesBack(OpenSession(gateway: gateway, line: its.line, device: "", push: true, tokenExpiry: 99))
-        try comesBack(ResumeSession(gateway: gateway, line: its.line))
+        for address in [nil, "2001:db8::1"] {
+            var open = OpenSession(gateway: gateway, line: its.line, device: "", push: true, tokenExpiry: 99)
+            var resume = ResumeSession(gateway: gateway, line: its.line)
+            (open.address, resume.address) = (address, address)
+            try comesBack(open)
+            try comesBack(resume)
+        }
         try comesBack(DetachSession(gateway: gateway, user: user, session: session))
         try comesBack(CloseSession(user: user, session: session, reason: .leaveLogout))
         let held = [nil, its.channel].map {
             var held = HeldSession(line: its.line, uid: 1, device: "d", push: false)
             held.hold = SessionHold(since: RedisTime(milliseconds: 1), claim: 2)
             held.place = HeldPlace(moveNumber: 3, channel: $0, isSettled: $0 == nil)
+            held.address = $0 == nil ? nil : "203.0.113.7"
             return held
         }
         try comesBack(ReassertSessions(gateway: gateway, sessions: held))

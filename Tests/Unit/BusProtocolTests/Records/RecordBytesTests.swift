@@ -208,6 +208,12 @@ import Testing
         try expect(
             OpenSession(gateway: gateway, line: line, device: "ios", push: true, tokenExpiry: 99),
             "7:gateway1:g4:line43:s-1.0123456789abcdef0123456789abcdef.a.anna6:device3:ios4:push1:17:expires2:99")
+        var open = OpenSession(gateway: gateway, line: line, device: "ios", push: true)
+        open.address = "203.0.113.7"
+        try expect(
+            open,
+            "7:gateway1:g4:line43:s-1.0123456789abcdef0123456789abcdef.a.anna6:device3:ios4:push1:17:expires1:07:address11:203.0.113.7"
+        )
         try expect(SessionOpened(uid: 7, hold: hold), "3:uid1:75:since1:15:claim1:2")
         try expect(
             SessionOpened(uid: 7, hold: hold, mail: EmptyMailbox(cleared: 3, highest: 5)),
@@ -215,6 +221,10 @@ import Testing
         try expect(
             ResumeSession(gateway: gateway, line: line),
             "7:gateway1:g4:line43:s-1.0123456789abcdef0123456789abcdef.a.anna")
+        var resume = ResumeSession(gateway: gateway, line: line)
+        resume.address = "::1"
+        try expect(
+            resume, "7:gateway1:g4:line43:s-1.0123456789abcdef0123456789abcdef.a.anna7:address3:::1")
         var resumed = SessionResumed(uid: 7, channel: channel, push: false, tokenExpiry: 99, hold: hold)
         resumed.moveNumber = 3
         try expect(
@@ -306,6 +316,11 @@ import Testing
         try expect(MembersReasserted(unknown: [session, session]), "7:unknown3:s-17:unknown3:s-1")
         try expect(
             ForgetMember(actor: actor, channel: channel), "3:app1:a7:account4:anna3:uid1:77:session3:s-17:channel3:tea")
+        held.address = "::1"
+        try expect(
+            ReassertSessions(gateway: gateway, sessions: [held]),
+            "7:gateway1:g8:sessions170:0:164:4:line43:s-1.0123456789abcdef0123456789abcdef.a.anna3:uid1:76:device3:ios4:push1:17:expires2:995:since1:15:claim1:24:turn1:37:channel3:tea7:settled1:17:address3:::1"
+        )
     }
 
     @Test func calls() throws {

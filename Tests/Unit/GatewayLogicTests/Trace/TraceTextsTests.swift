@@ -22,7 +22,8 @@ import Testing
     }
 
     private func call(_ function: String, _ arguments: String) throws -> String? {
-        try event(#"["call2",["\#(function)",5,{"line":"\#(Talk.line)",\#(arguments)}]]"#, line: Talk.line).traced
+        try event(#"["call2",["\#(function)",5,{"line":"\#(Talk.line)",\#(arguments)}]]"#, line: Talk.line)
+            .traced(from: "::1")
     }
 
     @Test(arguments: [
@@ -51,9 +52,11 @@ import Testing
 
     @Test func aLoginIsToldWithoutItsToken() throws {
         let login = try event(#"["login",{"vid":"app","account":"anna","token":"SECRET","device":"web","push":true}]"#)
-        #expect(login.traced == "login by web, takes messages; too many logins from its address have failed")
-        #expect(try event(Talk.lineLogin).traced == "resume")
-        #expect(try event(#"["ping",1]"#).traced == nil)
+        #expect(
+            login.traced(from: "203.0.113.7")
+                == "login by web from 203.0.113.7, takes messages; too many logins from its address have failed")
+        #expect(try event(Talk.lineLogin).traced(from: "2001:db8::1") == "resume from 2001:db8::1")
+        #expect(try event(#"["ping",1]"#).traced(from: "203.0.113.7") == nil)
     }
 
     @Test func eventsAreToldInWords() throws {
@@ -78,7 +81,7 @@ import Testing
             ),
             (.session(.opened(.success(SessionOpened(uid: 7)))), nil), (.nextTurn, nil),
         ]
-        for (event, text) in expected { #expect(event.traced == text) }
+        for (event, text) in expected { #expect(event.traced(from: "203.0.113.7") == text) }
     }
 
     @Test func framesAreToldWithoutTheirContent() throws {
