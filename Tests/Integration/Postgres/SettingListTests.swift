@@ -172,7 +172,7 @@ import Testing
         for name in ["b", "a"] {
             let url = try #require(WebhookURL("https://\(name).example.com/ask?secret=query"))
             var hook = BeforeHook(url: url, secret: "secret-of-the-hook", points: HookPoints([.login, .send]))
-            (hook.deadline, hook.failsOpen, hook.refusesBusy, hook.requests) = (300, true, name == "b", 9)
+            (hook.deadline, hook.failsOpen, hook.refusesBusy, hook.requests) = (300, true, name == "a", 9)
             let isSet = try await BeforeHookStore(pool: pool).set(hook, of: AppID(name))
             #expect(isSet)
         }
@@ -185,7 +185,7 @@ import Testing
                 == JSONValue.parse(
                     #"""
                     {"app":"b","url":"https://b.example.com/ask","on":["login","send"],"deadline":300,"failOpen":true,
-                    "refuseBusy":true,"requests":9,"updatedAt":\#(set)}
+                    "refuseBusy":false,"requests":9,"updatedAt":\#(set)}
                     """#.utf8))
         #expect(try await records(ListRecords(.hooks, app: AppID("c"), limit: 1)).records.isEmpty)
     }
