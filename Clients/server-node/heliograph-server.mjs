@@ -229,6 +229,8 @@ export class HeliographServer {
     listAppWebhooks(app) { return this.#ask("GET", ["apps", app, "webhooks"]); }
     listTrunks({ limit, after } = {}) { return this.#ask("GET", ["trunks"], { limit, after }); }
     getTrunk(app) { return this.#ask("GET", ["apps", app, "trunk"]); }
+    listHooks({ limit, after } = {}) { return this.#ask("GET", ["hooks"], { limit, after }); }
+    getHook(app) { return this.#ask("GET", ["apps", app, "hook"]); }
     listProcesses() { return this.#ask("GET", ["processes"]); }
     /** How Redis and PostgreSQL are doing. */
     listStores() { return this.#ask("GET", ["stores"]); }

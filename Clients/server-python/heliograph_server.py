@@ -369,6 +369,12 @@ class HeliographServer:
     def get_trunk(self, app: str) -> dict:
         return self._ask("GET", "apps", app, "trunk")
 
+    def list_hooks(self, *, limit: int | None = None, after: str | None = None) -> dict:
+        return self._ask("GET", "hooks", query=_given(limit=limit, after=after))
+
+    def get_hook(self, app: str) -> dict:
+        return self._ask("GET", "apps", app, "hook")
+
     def list_processes(self) -> dict:
         return self._ask("GET", "processes")
 

@@ -7,7 +7,7 @@ from stack_control import Stack, unique
 from views import choose, console, entrance, failing_webhook, go, only_one, open_user, press, sign_in
 from waiting import eventually
 
-VIEWS = ("users", "channels", "calls", "events", "bans", "webhooks", "trunks", "audit", "processes")
+VIEWS = ("users", "channels", "calls", "events", "bans", "webhooks", "before-hooks", "trunks", "audit", "processes")
 NOBODY_SECONDS = 15 * 60
 
 
@@ -57,7 +57,7 @@ async def test_a_key_of_an_app_that_may_only_read(stack: Stack, browser: Browser
         assert api.post(*place, body={"from": "shop", "message": "for later"}).status == 200
         assert await screen.page.evaluate("document.querySelector('#app').disabled")
         assert not await screen.page.evaluate("[...document.querySelectorAll('[data-cluster]')].some((each) => each.checkVisibility())")
-        for view in ("webhooks", "trunks", "audit", "processes"):
+        for view in ("webhooks", "before-hooks", "trunks", "audit", "processes"):
             await screen.page.evaluate(f"location.hash = {view!r}")
             await screen.sees("Overview", "#view h1")
         assert await screen.page.evaluate("document.querySelector('#view table') === null")
@@ -347,6 +347,8 @@ async def test_it_looks_well(stack: Stack, browser: Browser, people):
         await members[0].act("invite", "room 1", members[1].account, "")
         failing_webhook(stack, app.id)
         stack.control("trunk", "set", app.id, "sip.example.com:5061", "--transport=tls", "--allow=none")
+        # Nobody logs in any more, so that it is never asked.
+        stack.control("hook", "set", app.id, f"https://{app.id}.example.com/ask", "--on", "login")
         for name, how in {"desktop": {}, "dark": {"theme": "dark"}, "phone": {"size": PHONE}}.items():
             async with console(stack, browser, app=app.id, **how) as screen:
                 await screen.page.eventually("document.querySelectorAll('.tile .stroke').length > 8", "there are charts", 30)

@@ -1,4 +1,4 @@
-"""What operators look for in the console: webhooks, trunks, the audit trail, and all gateways."""
+"""What operators look for in the console: webhooks, before-hooks, trunks, the audit trail, and all gateways."""
 
 import pytest
 from chromium import Browser
@@ -47,6 +47,46 @@ async def test_a_failing_webhook_stands_out(stack: Stack, browser: Browser):
         await screen.check()
         await screen.press("Escape")
         assert await screen.page.evaluate("document.activeElement.innerText") == app
+
+
+async def test_before_hooks_and_whose_servers_are_left_alone(stack: Stack, browser: Browser):
+    app, quiet = (stack.create_app(unique("asks")).id for _ in range(2))
+    stack.control(
+        "hook", "set", app, f"https://{app}.example.com/ask?key=query-word", "--secret=secret-of-the-hook", "--on", "login", "send",
+        "--deadline=1500", "--requests=9", "--fail-open", "--refuse-busy")
+    stack.control("hook", "set", quiet, "https://example.com/", "--on", "join")
+    async with console(stack, browser, app=app) as screen:
+        await go(screen, "before-hooks")
+        assert await row_of(screen, app) == [app, "asked", "login, send", "goes on", "1,500 ms", f"https://{app}.example.com/ask"]
+        assert (await row_of(screen, quiet))[1:4] == ["asked", "join", "refused"]
+        await screen.check()
+        # One gateway has met with failures: what the API then says, without waiting for them.
+        await screen.page.evaluate(
+            "{ const ask = window.fetch; window.told = null; window.fetch = async (target, ...more) => { const answer = await ask(target, ...more); "
+            "if (!/v1.processes$/.test(target)) return answer; const body = await answer.json(); "
+            "const [first, ...others] = body.processes.filter(({ kind }) => kind === 'gateway'); "
+            f"first.openHooks = [{app!r}]; if (window.told) for (const each of [first, ...others]) each.openHooks = window.told(each); "
+            "window.failing = first.id; return new Response(JSON.stringify(body)); }; }")
+        await press(screen, "Refresh")
+        await screen.page.eventually(f"{ROWS}.some((row) => row[0] === {app!r} && row[1] === 'left alone')", "the failing one stands out")
+        assert (await row_of(screen, quiet))[1] == "asked"
+        await press(screen, app)
+        await screen.sees("Left alone by", "#panel")
+        shown = await screen.page.evaluate(FACTS)
+        assert shown["Gateway"].startswith(await screen.page.evaluate("window.failing"))
+        assert (shown["State"], shown["Questions at once"], shown["Beyond that"]) == ("left alone", "9 of each event loop", "refused")
+        await screen.check()
+        await screen.press("Escape")
+        # Gateways that do not tell, and one that names as many as it may.
+        for told in ("() => null", "() => Array.from({ length: 16 }, (_, index) => `other${index}`)"):
+            await screen.page.evaluate(f"window.told = {told}")
+            await press(screen, "Refresh")
+            await screen.page.eventually(f"{ROWS}.some((row) => row[0] === {app!r} && row[1] === 'unknown')", "nothing is claimed")
+            await screen.page.evaluate("window.told = () => []")
+            await press(screen, "Refresh")
+            await screen.page.eventually(f"{ROWS}.some((row) => row[0] === {app!r} && row[1] === 'asked')", "it is asked again")
+        page = await screen.page.evaluate("document.documentElement.outerHTML")
+        assert "query-word" not in page and "secret-of-the-hook" not in page
 
 
 REFUSED = "the-registrar-refuses-this-bridge"
@@ -116,14 +156,16 @@ async def test_the_audit_trail_by_app_and_page(stack: Stack, browser: Browser):
 
 
 @pytest.mark.parametrize("how", [{}, {"theme": "dark"}, {"size": PHONE}], ids=["light", "dark", "phone"])
-@pytest.mark.parametrize("view", ["webhooks", "trunks", "audit"])
+@pytest.mark.parametrize("view", ["webhooks", "before-hooks", "trunks", "audit"])
 async def test_a_list_that_cannot_be_read_says_why_and_one_without_items_so(stack: Stack, browser: Browser, view: str, how: dict):
-    empty = {"webhooks": "No app has a webhook", "trunks": "No app has a trunk", "audit": "Nothing here"}[view]
+    name, empty = {
+        "webhooks": ("webhooks", "No app has a webhook"), "before-hooks": ("hooks", "No app has a before-hook"),
+        "trunks": ("trunks", "No app has a trunk"), "audit": ("entries", "Nothing here")}[view]
     async with console(stack, browser, **how) as screen:
         await screen.page.evaluate(
             "{ const ask = window.fetch; window.answers = [[503, { detail: 'the list took longer than 2 s' }], "
-            f"[200, {{ {'entries' if view == 'audit' else view}: [], next: null }}]]; "
-            "window.fetch = async (target, ...more) => { if (!/v1.(webhooks|trunks|audit)/.test(target)) return ask(target, ...more); "
+            f"[200, {{ {name}: [], next: null }}]]; "
+            "window.fetch = async (target, ...more) => { if (!/v1.(webhooks|hooks|trunks|audit)/.test(target)) return ask(target, ...more); "
             "const [status, body] = window.answers.shift(); return new Response(JSON.stringify(body), { status }); }; }")
         await go(screen, view)
         await screen.sees("Could not be read: the list took longer than 2 s", "#view tbody")

@@ -64,7 +64,7 @@ extension ListRecords.List {
         case .users, .online: "users"
         case .calls, .open: "calls"
         case .audit: "entries"
-        case .apps, .channels, .members, .bans, .usage, .webhooks, .webhook, .trunks, .keys: rawValue
+        case .apps, .channels, .members, .bans, .usage, .webhooks, .webhook, .trunks, .hooks, .keys: rawValue
         }
     }
 }

@@ -12,9 +12,7 @@ extension GatewayService {
     /// - Returns: whether all of that was done, for more than half of the leases.
     func beat(_ shard: GatewayShard) async -> Bool {
         let leases = GatewayLeases(connection: shard.redis)
-        let address = await discovery.ownAddress
-        let lease = GatewayLease(
-            host: address.host, port: address.port, connections: await shard.connectionCount)
+        let lease = await shard.lease(at: discovery.ownAddress)
         let isDraining = isStopping.load(ordering: .acquiring)
         async let isHeld = keep(leases, lease, of: shard, isDraining: isDraining)
         async let isListed = isDone("could not tell discovery of the gateway", shard) {

@@ -29,6 +29,8 @@ package struct ListRecords: ServiceCommand {
         case webhook
         /// The SIP trunks of all apps, or the one of an app, without their users and passwords.
         case trunks
+        /// The before-hooks of all apps, or the one of an app, without their secrets.
+        case hooks
         /// The keys of the server API, by id, revoked and expired ones too; of one app or of all.
         case keys
     }

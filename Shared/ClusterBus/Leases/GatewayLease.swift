@@ -4,17 +4,25 @@ package import SignalingProtocol
 /// What a gateway tells by its lease, and in the list that discovery reads: its public
 /// address and its number of clients.
 package struct GatewayLease: Equatable, Sendable {
+    /// The most apps in ``openHooks``.
+    package static let mostOpenHooks = 16
+
     /// An IPv4 address in dotted form.
     package var host: String
     /// The port of plain WebSocket; TLS is on the next one.
     package var port: Int
     /// The connections of the shard that holds the lease.
     package var connections: Int
+    /// Apps whose servers the shard leaves alone because questions of their before-hooks failed: the first
+    /// ``mostOpenHooks`` by id. Empty also for releases that do not tell, and in the list that discovery reads.
+    package let openHooks: [AppID]
 
-    package init(host: String, port: Int, connections: Int) {
+    /// - Parameter openHooks: all of them, in any order.
+    package init(host: String, port: Int, connections: Int, openHooks: [AppID] = []) {
         self.host = host
         self.port = port
         self.connections = connections
+        self.openHooks = Array(openHooks.sorted().prefix(Self.mostOpenHooks))
     }
 }
 
@@ -23,7 +31,8 @@ extension GatewayLease: FieldRecord {
         self.init(
             host: try fields.field("host", \.host),
             port: try fields.field("port", \.port),
-            connections: try fields.field("connections", \.connections))
+            connections: try fields.field("connections", \.connections),
+            openHooks: try fields.repeated("openHook", \.openHooks))
     }
 }
 
@@ -58,5 +67,15 @@ extension GatewayID {
             if let run = id.run { connections[run, default: 0] += lease.connections }
         }
         return connections
+    }
+
+    /// The apps in the ``GatewayLease/openHooks`` of any of a gateway's shards.
+    /// - Returns: by id, for the name of each run; a gateway none of whose shards has told is missing.
+    package static func openHooks(by leases: [GatewayID: GatewayLease]) -> [String: [AppID]] {
+        var apps: [String: Set<AppID>] = [:]
+        for (id, lease) in leases {
+            if let run = id.run { apps[run, default: []].formUnion(lease.openHooks) }
+        }
+        return apps.mapValues { $0.sorted() }
     }
 }

@@ -183,7 +183,9 @@ extension ProcessLeases<GatewayID> {
     /// - Throws: `RedisError`.
     package func announce(_ gateway: GatewayID, _ lease: GatewayLease) async throws(RedisError) {
         var record = FieldWriter()
-        lease.write(to: &record)
+        // Discovery reads many, and has no use for hooks.
+        let listed = GatewayLease(host: lease.host, port: lease.port, connections: lease.connections)
+        listed.write(to: &record)
         try await announce(gateway, record)
     }
 

@@ -55,6 +55,16 @@ extension RecordListStore {
         """
     }
 
+    /// The secret that signs questions is never read; what follows the question mark of a URL may be one, too.
+    static func hooks(_ request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {
+        """
+        SELECT app AS key, json_build_object('app', app, 'url', split_part(url, '?', 1), 'on', points,
+            'deadline', deadline_ms, 'failOpen', fail_open, 'refuseBusy', refuse_busy, 'requests', requests,
+            'updatedAt', \(seconds("set_at")))::text AS record
+        FROM before_hooks WHERE \(apps(of: request, &parameters)) ORDER BY app LIMIT \(limit(request, &parameters))
+        """
+    }
+
     static func keys(_ request: ListRecords, _ parameters: inout [PostgresParameter]) -> String {
         var condition = names("id", request, &parameters)
         if request.app != nil { condition += " AND app = \(app(request, &parameters))" }

@@ -68,6 +68,7 @@ package struct RecordListStore: Sendable {
             case .usage: usage(request, &parameters)
             case .webhooks, .webhook: webhooks(request, &parameters)
             case .trunks: trunks(request, &parameters)
+            case .hooks: hooks(request, &parameters)
             case .keys: keys(request, &parameters)
             }
         return (sql, parameters)

@@ -1,4 +1,4 @@
-"""The lists that operators look at: the audit trail, webhooks, trunks, and what gateways tell of themselves."""
+"""The lists that operators look at: the audit trail, webhooks, trunks, before-hooks, and what gateways tell of themselves."""
 
 import json
 from pathlib import Path
@@ -91,6 +91,34 @@ def test_webhooks_and_trunks(stack: Stack, api: ServerAPI):
         assert (answer.status, answer.code, answer.body["field"]) == (404, "not_found", "app") and kind in answer.body["detail"]
 
 
+def test_before_hooks(stack: Stack, api: ServerAPI):
+    apps = sorted(stack.create_app(unique("operators")).id for _ in range(3))
+    for app in apps:
+        stack.control(
+            "hook", "set", app, f"https://{app}.example.com/ask?key={SECRET}", f"--secret={SECRET}", "--on", "send", "login", "--deadline=300",
+            "--requests=9", "--fail-open", *(["--refuse-busy"] if app == apps[1] else []))
+    hooks = {one["app"]: one for one in walk(api, "HookPage", "hooks")}
+    assert list(hooks) == sorted(hooks) and set(apps) <= set(hooks)
+    for app in apps:
+        told = json.loads(stack.control("hook", "show", app, "--json"))
+        assert hooks[app] == {
+            "app": app, "url": f"https://{app}.example.com/ask", "on": ["login", "send"], "deadline": 300, "failOpen": True,
+            "refuseBusy": app == apps[1], "requests": 9, "updatedAt": told["setAt"] // 1000}
+    # An app's key gets what is its own app's, and no more.
+    own = ServerAPI(stack, create_key(stack, app=apps[0], scopes=("read",))["key"])
+    assert read(own, "Hook", "apps", apps[0], "hook") == read(api, "Hook", "apps", apps[0], "hook") == hooks[apps[0]]
+    for path in (("hooks",), ("apps", apps[1], "hook")):
+        answer = own.get(*path)
+        assert (answer.status, answer.code) == (403, "forbidden"), path
+    sending = ServerAPI(stack, create_key(stack, scopes=("send",))["key"])
+    for path in (("hooks",), ("apps", apps[0], "hook")):
+        answer = sending.get(*path)
+        assert (answer.status, answer.code) == (403, "forbidden"), path
+    stack.control("hook", "remove", apps[0])
+    answer = own.get("apps", apps[0], "hook")
+    assert (answer.status, answer.code, answer.body["field"]) == (404, "not_found", "app") and "before-hook" in answer.body["detail"]
+
+
 def test_the_audit_trail(stack: Stack, api: ServerAPI):
     app = stack.create_app(unique("operators")).id
     key = create_key(stack, app=app)
@@ -112,7 +140,8 @@ def test_the_audit_trail(stack: Stack, api: ServerAPI):
 
 @pytest.mark.parametrize(("place", "query", "field"), [
     ("audit", "app=%C3%BC", "app"), ("audit", "after=1.x", "after"), ("audit", "limit=1001", "limit"), ("webhooks", "limit=0", "limit"),
-    ("trunks", "after=" + "x" * 1025, "after"), ("trunks", "app=a", "app")])
+    ("trunks", "after=" + "x" * 1025, "after"), ("trunks", "app=a", "app"),
+    ("hooks", "limit=0", "limit"), ("hooks", "app=a", "app")])
 def test_out_of_range(api: ServerAPI, place: str, query: str, field: str):
     answer = api.get(place, query="?" + query)
     assert (answer.status, answer.code, answer.body["field"]) == (400, "invalid_argument", field)

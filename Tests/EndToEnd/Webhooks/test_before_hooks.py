@@ -16,6 +16,7 @@ from apps import App
 from certificates import make_certificate
 from fixtures import running
 from hook_server import ALLOW, DENY, HookServer
+from server_api import ServerAPI, create_key
 from stack_control import BINARIES, ROOT, Stack, run_program, unique
 from waiting import eventually, let_pass
 from web import grown, metrics
@@ -25,6 +26,8 @@ from webhook_receiver import SECRET
 DEADLINE_MS = 1500
 # What answers at once takes less, what waits for a deadline more.
 AT_ONCE_SECONDS = 1.0
+# Gateways tell whose servers they leave alone every few seconds.
+TOLD = 20
 
 
 @pytest.fixture(scope="module")
@@ -249,6 +252,13 @@ async def test_private_addresses_are_refused_however_they_are_written(hooks: Sta
 
 
 async def test_a_dead_server_is_left_alone_and_harms_no_other_app(hooks: Stack, people, server: HookServer):
+    api = ServerAPI(hooks, create_key(hooks, scopes=("read",))["key"])
+
+    def left_alone() -> list[str]:
+        processes = api.get("processes").body["processes"]
+        assert all(one["openHooks"] is None for one in processes if one["kind"] != "gateway")
+        return [app for one in processes for app in one["openHooks"] or []]
+
     server.mode = "hang"
     room = unique("room")
     with HookServer() as healthy:
@@ -269,12 +279,15 @@ async def test_a_dead_server_is_left_alone_and_harms_no_other_app(hooks: Stack, 
             reply = await said(users[0], room, "is it still asked?")
             assert refusal(reply) == (400, "unavailable") and reply.seconds < AT_ONCE_SECONDS
             assert server.attempts == 5
+            await eventually(lambda: dead.id in left_alone(), "the gateway tells whose server it leaves alone", TOLD)
+            assert other.id not in left_alone()
             server.mode = "ok"
 
             async def answered() -> bool:
                 return (await said(users[0], room, "is it well again?")).ok
 
             await eventually(answered, "it is asked again")
+            await eventually(lambda: dead.id not in left_alone(), "the gateway tells that it asks again", TOLD)
             assert len(healthy.questions) == 1
 
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// The server API's lists of webhooks, trunks and the audit trail.
+/// The server API's lists of webhooks, trunks, before-hooks and the audit trail.
 @Suite struct SettingListTests {
     private let pool: PostgresPool
     private let store: RecordListStore
@@ -166,6 +166,28 @@ import Testing
                 == JSONValue.parse(
                     #"{"bridge":"bridge1","state":"registered","status":null,"since":1700000000,"until":3000000000}"#
                         .utf8))
+    }
+
+    @Test func hooksWithoutTheirSecrets() async throws {
+        for name in ["b", "a"] {
+            let url = try #require(WebhookURL("https://\(name).example.com/ask?secret=query"))
+            var hook = BeforeHook(url: url, secret: "secret-of-the-hook", points: HookPoints([.login, .send]))
+            (hook.deadline, hook.failsOpen, hook.refusesBusy, hook.requests) = (300, true, name == "a", 9)
+            let isSet = try await BeforeHookStore(pool: pool).set(hook, of: AppID(name))
+            #expect(isSet)
+        }
+        #expect(try await walk(ListRecords(.hooks, limit: 1), "app") == ["a", "b"])
+        let found = try await records(ListRecords(.hooks, app: AppID("b"), limit: 1)).records
+        let set = try #require(found.first?["updatedAt"]?.integer)
+        #expect(set > 1_700_000_000 && found.count == 1)
+        #expect(
+            try found[0]
+                == JSONValue.parse(
+                    #"""
+                    {"app":"b","url":"https://b.example.com/ask","on":["login","send"],"deadline":300,"failOpen":true,
+                    "refuseBusy":false,"requests":9,"updatedAt":\#(set)}
+                    """#.utf8))
+        #expect(try await records(ListRecords(.hooks, app: AppID("c"), limit: 1)).records.isEmpty)
     }
 
     @Test func theTrailIsReadPageByPage() async throws {

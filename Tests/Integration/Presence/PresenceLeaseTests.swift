@@ -14,7 +14,11 @@ import Testing
             let (one, two) = (try await stage.gateway("g1"), try await stage.gateway("g2"))
             let leases = one.leases
             let busy = GatewayLease(host: "10.0.0.1", port: 8000, connections: 17)
-            #expect(try await leases.heartbeat(one.id, busy))
+            let failing = GatewayLease(
+                host: "10.0.0.1", port: 8000, connections: 17, openHooks: [try AppID("a")])
+            let wasHeld = try await leases.heartbeat(one.id, failing)
+            #expect(wasHeld)
+            // Discovery has no use for hooks.
             #expect(
                 try await leases.sample().sorted { $0.id < $1.id } == [
                     LiveGateway(id: one.id, lease: busy), LiveGateway(id: two.id, lease: .ofTest),
@@ -87,7 +91,7 @@ import Testing
             )
             let leases = one.leases
             #expect(try await leases.list().sorted() == [one.id, two.id, three.id])
-            let busy = GatewayLease(host: "10.0.0.1", port: 8000, connections: 17)
+            let busy = GatewayLease(host: "10.0.0.1", port: 8000, connections: 17, openHooks: [try AppID("a")])
             #expect(try await leases.heartbeat(one.id, busy))
             #expect(try await leases.heartbeat(two.id, busy, isDraining: true))
             try await three.id.expire(on: stage.connection)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatewayAPILogic
 
-/// The lists that operators look at: the audit trail, webhooks and trunks.
+/// The lists that operators look at: the audit trail, webhooks, trunks and before-hooks.
 extension APIRequestTests {
     @Test func listsOfOperators() throws {
         let app = try AppID("a")
@@ -18,14 +18,15 @@ extension APIRequestTests {
                 == page(.audit, app: app, after: "17.5", limit: 1000))
         #expect(try act("GET", "/v1/webhooks?limit=1&after=b") == page(.webhooks, after: "b", limit: 1))
         #expect(try act("GET", "/v1/trunks?limit=1&after=b") == page(.trunks, after: "b", limit: 1))
+        #expect(try act("GET", "/v1/hooks?limit=1&after=b") == page(.hooks, after: "b", limit: 1))
         #expect(try act("GET", "/v1/apps/a/webhooks") == page(.webhooks, app: app, limit: 16))
-        for (name, list) in [("webhook", ListRecords.List.webhook), ("trunk", .trunks)] {
+        for (name, list) in [("webhook", ListRecords.List.webhook), ("trunk", .trunks), ("hook", .hooks)] {
             #expect(try act("GET", "/v1/apps/a/\(name)") == .lists(.record(ListRecords(list, app: app, limit: 1))))
         }
     }
 
     @Test func onlyKeysOfTheClusterSeeAllApps() {
-        let ids = ["listAudit", "listWebhooks", "listTrunks"]
+        let ids = ["listAudit", "listWebhooks", "listTrunks", "listHooks"]
         let found = APIOperation.all.filter { ids.contains($0.id) }
         #expect(found.count == ids.count && found.allSatisfy { $0.needsClusterKey && $0.scope == .read })
     }
@@ -39,7 +40,8 @@ extension APIRequestTests {
         ("webhooks?after=\(String(repeating: "x", count: 1025))", "after"), ("webhooks?app=a", "app"),
         ("trunks?limit=0", "limit"), ("trunks?prefix=x", "prefix"), ("apps/a/webhook?limit=1", "limit"),
         ("apps/a/webhooks?after=x", "after"),
-        ("apps/%20/trunk", "app"),
+        ("apps/%20/trunk", "app"), ("hooks?limit=1001", "limit"), ("hooks?app=a", "app"),
+        ("apps/a/hook?limit=1", "limit"),
     ])
     func listsOfOperatorsOutOfRange(_ target: String, _ field: String) {
         let found = problem("GET", "/v1/\(target)")

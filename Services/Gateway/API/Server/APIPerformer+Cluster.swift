@@ -37,14 +37,20 @@ extension APIPerformer {
     private func listProcesses() async throws -> Outcome {
         let redis = shards.next().redis
         let running = try await RunningInstances.list(redis)
-        let connections = await Self.connections(redis)
+        let leases = await Self.leases(redis)
+        let connections = GatewayID.connections(by: leases)
+        let openHooks = GatewayID.openHooks(by: leases).mapValues { apps in
+            JSONValue.array(apps.map { .string($0.rawValue) })
+        }
         let processes = running.map { instance -> JSONValue in
-            .object([
+            let hooks: JSONValue? = instance.record.gateway.flatMap { openHooks[$0] }
+            return .object([
                 JSONMember("id", instance.id), JSONMember("kind", instance.record.kind),
                 JSONMember("version", instance.record.version), JSONMember("level", instance.record.level),
                 JSONMember("host", instance.record.host),
                 JSONMember("since", instance.record.since.milliseconds / 1000),
                 JSONMember("connections", instance.record.gateway.flatMap { connections[$0] }),
+                JSONMember("openHooks", hooks ?? .null),
                 JSONMember("draining", instance.record.isDraining == true),
             ])
         }
@@ -60,13 +66,13 @@ extension APIPerformer {
         return Outcome(JSONMember("id", process))
     }
 
-    /// The connections of the gateways that accept clients, as they told within the last seconds. Without them the list
-    /// is worth something still: a master of Redis may be away that does not have the processes' records.
-    private static func connections(_ redis: RedisClient) async -> [String: Int] {
+    /// What the gateways that accept clients told within the last seconds. Without it the list is worth something
+    /// still: a master of Redis may be away that does not have the processes' records.
+    private static func leases(_ redis: RedisClient) async -> [GatewayID: GatewayLease] {
         let leases = GatewayLeases(connection: redis)
         guard let ids = try? await leases.list(), !ids.isEmpty, let known = try? await leases.leases(of: ids) else {
             return [:]
         }
-        return GatewayID.connections(by: known)
+        return known
     }
 }

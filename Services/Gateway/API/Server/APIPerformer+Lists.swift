@@ -31,6 +31,7 @@ extension APIPerformer {
             switch list {
             case .webhook: "webhook"
             case .trunks: "trunk"
+            case .hooks: "before-hook"
             default: nil
             }
         return APIProblem(
@@ -51,6 +52,7 @@ extension APIPerformer {
         case .usage: "usage"
         case .webhooks, .webhook: "webhooks"
         case .trunks: "trunks"
+        case .hooks: "hooks"
         case .keys: "keys"
         }
     }

@@ -6,14 +6,14 @@ import { eventsView } from "./events.js";
 import { bansView, callsView, channelsView, processesView, usersView } from "./lists.js";
 import { overviewView } from "./overview.js";
 import { forgetKey, storeKey, storedKey, watchIdleness } from "./session.js";
-import { auditView, trunksView, webhooksView } from "./settings.js";
+import { auditView, hooksView, trunksView, webhooksView } from "./settings.js";
 
 const VIEWS = {
     overview: overviewView, users: usersView, channels: channelsView, calls: callsView, events: eventsView, bans: bansView,
-    webhooks: webhooksView, trunks: trunksView, audit: auditView, processes: processesView,
+    webhooks: webhooksView, "before-hooks": hooksView, trunks: trunksView, audit: auditView, processes: processesView,
 };
 /** Those that only a key of the cluster may see. */
-const OF_THE_CLUSTER = ["webhooks", "trunks", "audit", "processes"];
+const OF_THE_CLUSTER = ["webhooks", "before-hooks", "trunks", "audit", "processes"];
 const APPS_BOUND = 1000;
 
 /** What the views need of the session; null when nobody is signed in. */

@@ -1,4 +1,4 @@
-// The views of what is set for apps, and of who set it: webhooks, trunks and the audit trail. For keys of the cluster.
+// The views of what is set for apps, and of who set it: webhooks, before-hooks, trunks and the audit trail. For keys of the cluster.
 
 import { make } from "/pages/dom.js";
 import { PAGE, heading, link, refresh, search } from "./lists.js";
@@ -58,6 +58,51 @@ export function webhooksView({ api }) {
     }, "No app has a webhook: heliographctl webhook set makes one");
     table.reload();
     return { element: [heading("Webhooks", refresh(table)), table.element] };
+}
+
+/** Of the servers that it leaves alone, an event loop of a gateway names so many apps' at most: with as many there may be others. */
+const NAMED = 16;
+
+/** How a before-hook's server is doing at the gateways, in a word. */
+function asking({ app }, gateways) {
+    const told = gateways.map(({ openHooks }) => openHooks).filter(Array.isArray);
+    if (told.some((apps) => apps.includes(app))) return "left alone";
+    return told.length === 0 || told.some((apps) => apps.length >= NAMED) ? "unknown" : "asked";
+}
+
+const outcome = ({ failOpen }) => (failOpen ? "goes on" : "refused");
+
+function openHook(hook, gateways) {
+    const by = gateways.filter(({ openHooks }) => openHooks?.includes(hook.app));
+    openPanel(
+        hook.app,
+        section("Before-hook", facts([
+            ["State", badge(asking(hook, gateways))], ["Server", hook.url], ["Asked about", hook.on.join(", ")],
+            ["Deadline", `${number(hook.deadline)} ms`], ["Without an answer", outcome(hook)],
+            ["Questions at once", `${number(hook.requests)} of each event loop`],
+            ["Beyond that", hook.refuseBusy ? "refused" : outcome(hook)], ["Set", moment(hook.updatedAt)],
+        ])),
+        by.length > 0 && section("Left alone by", facts(by.map(({ id, host }) => ["Gateway", `${id}, ${host}`]))));
+}
+
+export function hooksView({ api }) {
+    let gateways = [];
+    const table = new Table("Before-hooks", [
+        { name: "App", value: (hook) => link(hook.app, async () => openHook(hook, gateways)) },
+        { name: "State", value: (hook) => badge(asking(hook, gateways)) },
+        { name: "Asked about", kind: "extra", value: ({ on }) => on.join(", ") },
+        { name: "Without an answer", kind: "extra", value: outcome },
+        { name: "Deadline", kind: "number extra", value: ({ deadline }) => `${number(deadline)} ms` },
+        { name: "Server", kind: "extra", value: ({ url }) => url },
+    ], async (after) => {
+        // Hooks are listed also while the processes cannot be: the states are unknown then.
+        const [{ hooks, next }, { processes }] = await Promise.all([
+            api.get("hooks", { after, limit: PAGE }), api.get("processes").catch(() => ({ processes: [] }))]);
+        gateways = processes.filter(({ kind }) => kind === "gateway");
+        return { items: hooks, next };
+    }, "No app has a before-hook: heliographctl hook set makes one");
+    table.reload();
+    return { element: [heading("Before-hooks", refresh(table)), table.element] };
 }
 
 /** How a trunk's registration stands, in a word: the worst that a sip-bridge tells. */

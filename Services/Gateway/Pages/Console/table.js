@@ -112,6 +112,7 @@ const STATES = {
     connected: "good", detached: "warn", offline: "", talking: "good", ringing: "info", inviting: "info", ended: "", "not answered": "warn",
     failing: "bad", late: "warn", delivers: "good", new: "", online: "good", join: "accent", leave: "", gap: "bad", message: "info", attribute: "",
     registered: "good", refused: "bad", unanswered: "bad", unknown: "warn", "not asked for": "",
+    asked: "good", "left alone": "bad",
 };
 
 /** A state as a badge. */

@@ -62,6 +62,9 @@ final class HookDesk {
     /// The number of apps whose breakers are open.
     var openCount: Int { hooks.isEmpty ? 0 : hooks.values.count { $0.breaker.isOpen } }
 
+    /// The apps whose breakers are open, in no order.
+    var openApps: [AppID] { hooks.isEmpty ? [] : hooks.compactMap { $0.value.breaker.isOpen ? $0.key : nil } }
+
     /// What an app's server is asked about, as far as the shard knows.
     func points(of app: AppID) -> HookPoints { hooks[app]?.settings.points ?? HookPoints() }
 

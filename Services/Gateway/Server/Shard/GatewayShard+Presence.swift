@@ -58,8 +58,15 @@ extension GatewayShard {
 }
 
 extension GatewayShard {
-    /// The number of connected clients, which the lease contains.
+    /// The number of connected clients.
     var connectionCount: Int { connections.count }
+
+    /// What the shard tells by its lease.
+    /// - Parameter address: where clients reach the gateway.
+    func lease(at address: GatewayAddress) -> GatewayLease {
+        GatewayLease(
+            host: address.host, port: address.port, connections: connectionCount, openHooks: hooks.openApps)
+    }
 
     /// Closes one in `step` of the connections, so that their clients move to other gateways. Those that wait for an
     /// answer stay: after a resume nobody could tell them what has become of their call.

@@ -22,6 +22,22 @@ import Testing
         #expect(try read(golden) == lease)
     }
 
+    @Test func `before-hooks whose servers are left alone are fields of their own`() throws {
+        let apps = [try AppID("b/c"), try AppID("a")]
+        let failing = GatewayLease(host: "10.0.0.1", port: 8000, connections: 17, openHooks: apps)
+        var writer = FieldWriter()
+        failing.write(to: &writer)
+        let bytes = golden + "8:openHook1:a8:openHook3:b/c"
+        #expect(String(decoding: writer.encoded, as: UTF8.self) == bytes)
+        #expect(try read(bytes) == failing)
+    }
+
+    @Test func `of many before-hooks the first by id are told`() throws {
+        let apps = try (10..<30).map { try AppID("app\($0)") }
+        let lease = GatewayLease(host: "h", port: 1, connections: 0, openHooks: apps.reversed())
+        #expect(lease.openHooks == Array(apps.prefix(16)))
+    }
+
     @Test func `fields of a later release are ignored, wherever they stand`() throws {
         #expect(try read("4:zone1:a" + golden + "4:load2:99") == lease)
         // What the lease itself says in addition.
@@ -44,6 +60,18 @@ import Testing
             GatewayID(run: "g1-0b", shard: 0): lease(5), GatewayID("odd"): lease(9),
         ]
         #expect(GatewayID.connections(by: leases) == ["g1-0a": 7, "g1-0b": 5])
+    }
+
+    @Test func `a gateway leaves alone what any of its shards does`() throws {
+        let (a, b) = (try AppID("a"), try AppID("b"))
+        func lease(_ apps: AppID...) -> GatewayLease {
+            GatewayLease(host: "h", port: 1, connections: 0, openHooks: apps)
+        }
+        let leases = [
+            GatewayID(run: "g1-0a", shard: 0): lease(b), GatewayID(run: "g1-0a", shard: 11): lease(a, b),
+            GatewayID(run: "g1-0b", shard: 0): lease(), GatewayID("odd"): lease(a),
+        ]
+        #expect(GatewayID.openHooks(by: leases) == ["g1-0a": [a, b], "g1-0b": []])
     }
 
     @Test(

@@ -28,6 +28,10 @@ extension APIOperation {
             "listTrunks", "GET /v1/trunks", .clusterKey(.read), .query(["limit", "after"]),
             act: APIArguments.listTrunks),
         APIOperation("getTrunk", "GET /v1/apps/{app}/trunk", .key(.read), act: APIArguments.getTrunk),
+        APIOperation(
+            "listHooks", "GET /v1/hooks", .clusterKey(.read), .query(["limit", "after"]),
+            act: APIArguments.listHooks),
+        APIOperation("getHook", "GET /v1/apps/{app}/hook", .key(.read), act: APIArguments.getHook),
     ]
 }
 
@@ -55,6 +59,7 @@ extension APIArguments {
 
     fileprivate func listWebhooks() throws(APIProblem) -> APIAct { .lists(.page(try page(.webhooks, of: nil))) }
     fileprivate func listTrunks() throws(APIProblem) -> APIAct { .lists(.page(try page(.trunks, of: nil))) }
+    fileprivate func listHooks() throws(APIProblem) -> APIAct { .lists(.page(try page(.hooks, of: nil))) }
     fileprivate func getWebhook() throws(APIProblem) -> APIAct { try setting(.webhook) }
 
     /// All of them: an app has few.
@@ -63,6 +68,7 @@ extension APIArguments {
     }
 
     fileprivate func getTrunk() throws(APIProblem) -> APIAct { try setting(.trunks) }
+    fileprivate func getHook() throws(APIProblem) -> APIAct { try setting(.hooks) }
 
     private func setting(_ list: ListRecords.List) throws(APIProblem) -> APIAct {
         .lists(.record(ListRecords(list, app: try app(), limit: 1)))
