@@ -192,6 +192,16 @@ import WebSocketWire
         #expect(scene.collector.bytes == [1, 2, 3, 4, 5])
     }
 
+    @Test func whoSendsOnWithoutTakingTheAnswerIsCutOff() throws {
+        let scene = try Scene()
+        scene.socket.isFull = true
+        try scene.receive(Self.head)
+        try scene.receive([UInt8](repeating: 1, count: OpeningHandler.waitingBound))
+        #expect(scene.channel.isActive)
+        try scene.receive([1])
+        #expect(!scene.channel.isActive && scene.became == [])
+    }
+
     @Test func aShardThatRefusesClosesTheConnection() throws {
         let scene = try Scene(fails: true)
         try scene.receive(Self.head)
