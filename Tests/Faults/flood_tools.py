@@ -4,17 +4,24 @@ import asyncio
 import itertools
 import json
 import random
+import socket
 import struct
 from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
-from raw_socket import frame, handshake
-from waiting import before_next_try, give_way
+from raw_socket import RESET, frame, handshake
+from waiting import before_next_try, give_way, let_pass
 
 APP = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2"
 # Different from the others' address, so that bounds per address apply to the attacker only.
 ADDRESS = "127.0.0.2"
 PREPARE_SECONDS = 20
+
+
+async def connect(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection to a gateway on which nothing was said yet."""
+    parts = urlsplit(url)
+    return await asyncio.open_connection(parts.hostname, parts.port, limit=2**25, local_addr=(ADDRESS, 0))
 
 
 class Socket:
@@ -30,10 +37,8 @@ class Socket:
     @staticmethod
     async def open(url: str, *, deaf: bool = False) -> "Socket":
         self = Socket()
-        parts = urlsplit(url)
-        self.reader, self.writer = await asyncio.open_connection(
-            parts.hostname, parts.port, limit=2**25, local_addr=(ADDRESS, 0))
-        self.writer.write(handshake(parts.netloc))
+        self.reader, self.writer = await connect(url)
+        self.writer.write(handshake(urlsplit(url).netloc))
         await self.reader.readuntil(b"\r\n\r\n")
         if not deaf:
             self._task = asyncio.create_task(self._read())
@@ -65,8 +70,18 @@ class Socket:
         self._task.cancel()
         self.writer.transport.pause_reading()
 
+    @property
+    def is_over(self) -> bool:
+        """Whether a socket that reads has found the end."""
+        return self._task.done()
+
     def close(self) -> None:
         self.writer.transport.abort()
+
+    def reset(self) -> None:
+        """Closes in the way that tells the gateway at once, by an error, whatever it sends just then."""
+        self.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        self.close()
 
     async def _read(self) -> None:
         try:
@@ -117,8 +132,8 @@ class Attack:
 
         await asyncio.wait([asyncio.create_task(work(socket)) for socket in sockets], timeout=PREPARE_SECONDS)
 
-    async def insist(self, *works: Callable[[], Awaitable[None]]) -> None:
-        """Repeats all works for ever, whatever the cluster answers."""
+    async def insist(self, *works: Callable[[], Awaitable[None]], warm_up: float = 0) -> None:
+        """Repeats all works for ever, whatever the cluster answers. After the seconds of `warm_up` the attack is in full swing."""
         async def again(work: Callable[[], Awaitable[None]]) -> None:
             while True:
                 try:
@@ -127,5 +142,8 @@ class Attack:
                     await before_next_try(0.01)
                 await give_way()
 
+        under_way = asyncio.gather(*[again(work) for work in works])
+        if warm_up:
+            await let_pass(warm_up, "the attack begins, and is not measured yet")
         print("ready", flush=True)
-        await asyncio.gather(*[again(work) for work in works])
+        await under_way

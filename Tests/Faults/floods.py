@@ -15,7 +15,8 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "Support"))
 
-from flood_tools import Attack, Socket  # noqa: E402
+from flood_tools import Attack, Socket, connect  # noqa: E402
+from raw_socket import handshake  # noqa: E402
 from waiting import let_pass  # noqa: E402
 
 BODY = "x" * 8000
@@ -218,10 +219,87 @@ async def pipelined_calls(attack: Attack) -> None:
     await attack.insist(*[lambda n=n: one(f"piper{n}") for n in range(8)])
 
 
+async def slow_heads(attack: Attack) -> None:
+    """Handshakes of a byte a second, which begin again when they are cut off. Ends if they are not."""
+    # Spread over the time that a handshake may take: else all would be cut off, and begin again, in the same moment.
+    pauses = [number / 100 for number in range(1000)]
+
+    async def one() -> None:
+        if pauses:
+            await let_pass(pauses.pop(), "the sockets open one after the other")
+        reader, writer = await connect(attack.gateway)
+        try:
+            # Twice as many as there is time for.
+            for byte in handshake("slow")[:20]:
+                writer.write(bytes([byte]))
+                await writer.drain()
+                await let_pass(1, "a byte a second")
+                if reader.at_eof():
+                    return
+            raise RuntimeError("a handshake went on for 20 s, and may take 10")
+        finally:
+            writer.transport.abort()
+
+    await attack.insist(*[one] * 1000, warm_up=12)
+
+
+def speakers(attack: Attack, channel: str) -> list[Callable[[], Awaitable[None]]]:
+    """Members who send large messages to a channel, together as many as it may get."""
+    async def one(number: int) -> None:
+        speaker = await attack.user(f"speaker{number}")
+        try:
+            await speaker.ask("channel_join", name=channel)
+            while not speaker.is_over:
+                await speaker.ask("channel_sendmsg", name=channel, msg=BODY)
+                await let_pass(1 / 60, "a session may send 60 messages a second, and a channel may get 200")
+        finally:
+            speaker.close()
+
+    return [lambda n=n: one(n) for n in range(4)]
+
+
+async def deaf_members(attack: Attack) -> None:
+    """Members of one channel whose sockets are full; they come back when the gateway has cut them off."""
+    channel = f"deaf-{attack.run}"
+
+    async def one(number: int) -> None:
+        member = await attack.user(f"member{number}", attack.gateway)
+        try:
+            await member.ask("channel_join", name=channel)
+            member.deafen()
+            while True:
+                await let_pass(0.2, "who does not read learns only by sending that the connection is over")
+                await asyncio.wait_for(member.send("ping", 1), 1)
+        finally:
+            member.close()
+
+    members = [lambda n=n: one(n) for n in range(40)]
+    await attack.insist(*members, *speakers(attack, channel), warm_up=3)
+
+
+async def resetting_members(attack: Attack) -> None:
+    """Members of one channel who reset their connections while messages are sent to them, and come back."""
+    channel = f"reset-{attack.run}"
+
+    async def one(number: int) -> None:
+        member = await attack.user(f"member{number}", attack.gateway)
+        try:
+            await member.ask("channel_join", name=channel)
+            # Reading the messages would only keep this process busy.
+            member.deafen()
+            await let_pass(random.uniform(0.1, 0.9), "messages are sent to the member, or already wait for room")
+        finally:
+            member.reset()
+
+    members = [lambda n=n: one(n) for n in range(40)]
+    await attack.insist(*members, *speakers(attack, channel), warm_up=3)
+
+
 ATTACKS: dict[str, Callable[[Attack], Awaitable[None]]] = {
     attack.__name__.replace("_", " "): attack for attack in (
         unread_pings, unread_polls, unread_resumes, full_mailbox, many_attributes, attribute_flood, user_attributes, long_lists, hopping,
-        junk_logins, junk_resumes, logins, silent_sockets, special_channels, invitations, strangers, pipelined_calls)}
+        junk_logins, junk_resumes, logins, silent_sockets, special_channels, invitations, strangers, pipelined_calls,
+        slow_heads, deaf_members, resetting_members)}
 
 if __name__ == "__main__":
     os.nice(10)

@@ -6,6 +6,9 @@ import os
 import socket
 import struct
 
+# As SO_LINGER: closing resets the connection at once, and what is under way in either direction is lost.
+RESET = struct.pack("ii", 1, 0)
+
 
 def handshake(host: str) -> bytes:
     """The HTTP request that opens a WebSocket."""

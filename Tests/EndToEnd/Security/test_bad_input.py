@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+import socket
 
 import pytest
 from answers import LoginRefused
+from raw_socket import RESET, handshake
 from signaling import Client
 from stack_control import Stack, unique
 from waiting import eventually
+from web import metric
 
 # RFC 6455, section 7.4.1: the close codes that a server may send.
 CLOSE_CODES = {1000, 1001, 1002, 1003, 1007, 1008, 1009}
@@ -281,4 +284,42 @@ async def test_sockets_that_open_and_say_nothing(stack: Stack, people):
             silent = await cast.make("silent").connect(stack.gateways[number % 2])
             if number % 2:
                 silent.abort()
+        await undisturbed(*witnesses)
+
+
+AT_ONCE, TIMES = 50, 20
+
+
+def send_and_reset(url: str, sent: bytes) -> None:
+    """Clients that send this and reset their connections, without reading; the gateway has read of the first ones by then."""
+    host, port = url.removeprefix("ws://").split(":")
+    sockets = [socket.create_connection((host, int(port)), timeout=10) for _ in range(AT_ONCE)]
+    for raw in sockets:
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        raw.sendall(sent)
+    for raw in sockets:
+        raw.close()
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["in the middle of the head", "after the head"])
+async def test_resets_in_the_handshake_leave_nothing(make_stack, people, monkeypatch: pytest.MonkeyPatch, whole: bool):
+    """An address may have fewer connections than are reset: one that is still counted would keep the next client out."""
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_ADDRESS_EXEMPT", "192.0.2.0/24")
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_ADDRESS_CONNECTIONS", str(AT_ONCE * TIMES * 9 // 10))
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_ADDRESS_ARRIVALS", "100000")
+    stack = make_stack(gateways=1)
+
+    def connections() -> float:
+        return metric(stack.endpoints["gateways"][0]["http"], "heliograph_gateway_connections")
+
+    async with people(stack) as cast:
+        witnesses = await crowd(cast)
+        await eventually(lambda: connections() == 2, "the witnesses are counted")
+        head = handshake("x")
+        for _ in range(TIMES):
+            await asyncio.to_thread(send_and_reset, stack.gateways[0], head if whole else head[:len(head) // 2])
+        # At once: a client that is refused does not try again.
+        late, = await cast.login("late")
+        assert await late.ping(1) == 1
+        await eventually(lambda: connections() == 3, "only those who are there are counted")
         await undisturbed(*witnesses)

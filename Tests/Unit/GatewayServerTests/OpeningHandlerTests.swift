@@ -26,13 +26,52 @@ import WebSocketWire
     private final class Collector: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         private(set) var bytes: [UInt8] = []
+        private(set) var reads = 0
 
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) { bytes += Array(buffer: unwrapInboundIn(data)) }
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            bytes += Array(buffer: unwrapInboundIn(data))
+            reads += 1
+        }
+    }
+
+    /// The socket below: while it is full, writes wait until it has room, or fail when it is closed.
+    private final class Socket: ChannelOutboundHandler {
+        typealias OutboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+        var isFull = false
+        private var waiting: [(data: NIOAny, promise: EventLoopPromise<Void>?)] = []
+        private var context: ChannelHandlerContext?
+
+        func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+        func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            guard isFull else { return context.write(data, promise: promise) }
+            waiting.append((data, promise))
+        }
+
+        func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+            for late in takeWaiting() { late.promise?.fail(ChannelError.ioOnClosedChannel) }
+            context.close(mode: mode, promise: promise)
+        }
+
+        func hasRoom() {
+            isFull = false
+            for late in takeWaiting() { context?.write(late.data, promise: late.promise) }
+            context?.flush()
+        }
+
+        private func takeWaiting() -> [(data: NIOAny, promise: EventLoopPromise<Void>?)] {
+            defer { waiting = [] }
+            return waiting
+        }
     }
 
     /// A connection that is opened, and what it becomes.
     private final class Scene {
         let channel = EmbeddedChannel()
+        let socket = Socket()
         let collector = Collector()
         private(set) var became: [String] = []
 
@@ -48,6 +87,7 @@ import WebSocketWire
                     became.append("http \(time.components.seconds)")
                     try channel.pipeline.syncOperations.addHandler(collector)
                 })
+            try channel.pipeline.syncOperations.addHandler(socket)
             try channel.pipeline.syncOperations.addHandler(OpeningHandler(within: .seconds(10), next: next))
             channel.connect(to: try SocketAddress(unixDomainSocketPath: "/x"), promise: nil)
         }
@@ -94,6 +134,71 @@ import WebSocketWire
         scene.channel.embeddedEventLoop.advanceTime(by: .seconds(9))
         #expect(scene.channel.isActive)
         scene.channel.embeddedEventLoop.advanceTime(by: .seconds(100))
+        #expect(!scene.channel.isActive && scene.became == [])
+    }
+
+    /// Each byte is progress, but none of them gives the client more time.
+    @Test func whoSendsAByteASecondIsCutOff() throws {
+        let scene = try Scene()
+        for byte in Self.head.prefix(10) {
+            #expect(scene.channel.isActive)
+            try scene.receive([byte])
+            scene.channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        }
+        #expect(!scene.channel.isActive && scene.became == [])
+    }
+
+    /// Neither the timer stays, which would keep the channel for the rest of its 10 s, nor what was read of the head.
+    @Test func whoLeavesInTheMiddleLeavesNothing() throws {
+        weak var channel: EmbeddedChannel?
+        weak var handler: OpeningHandler?
+        let loop: EmbeddedEventLoop
+        do {
+            let scene = try Scene()
+            loop = scene.channel.embeddedEventLoop
+            channel = scene.channel
+            handler = try scene.channel.pipeline.syncOperations.handler(type: OpeningHandler.self)
+            try scene.receive(Self.head.prefix(40))
+            #expect(channel != nil && handler != nil)
+            scene.channel.close(promise: nil)
+            loop.run()
+            #expect(scene.became == [])
+        }
+        #expect(channel == nil && handler == nil)
+        // The loop lives until here, and with it the timers that it has.
+        loop.advanceTime(by: .seconds(100))
+    }
+
+    @Test func whatFollowsTheHeadInOneReadIsHandedOverOnce() throws {
+        let scene = try Scene()
+        let frame = (0..<65_550).map { UInt8($0 % 251) }
+        try scene.receive(Self.head + frame)
+        #expect(try scene.sent() == Self.answer)
+        #expect(scene.collector.bytes == frame && scene.collector.reads == 1 && !scene.isOpening())
+    }
+
+    @Test func whatComesWhileTheAnswerWaitsIsKeptInOrder() throws {
+        let scene = try Scene()
+        scene.socket.isFull = true
+        try scene.receive(Self.head + [1])
+        try scene.receive([2, 3])
+        try scene.receive([4])
+        #expect(try scene.sent() == "")
+        #expect(scene.became == [] && scene.collector.bytes == [] && scene.isOpening())
+        scene.socket.hasRoom()
+        #expect(try scene.sent() == Self.answer)
+        #expect(scene.became == ["webSocket"] && scene.collector.bytes == [1, 2, 3, 4] && !scene.isOpening())
+        try scene.receive([5])
+        #expect(scene.collector.bytes == [1, 2, 3, 4, 5])
+    }
+
+    @Test func whoSendsOnWithoutTakingTheAnswerIsCutOff() throws {
+        let scene = try Scene()
+        scene.socket.isFull = true
+        try scene.receive(Self.head)
+        try scene.receive([UInt8](repeating: 1, count: OpeningHandler.waitingBound))
+        #expect(scene.channel.isActive)
+        try scene.receive([1])
         #expect(!scene.channel.isActive && scene.became == [])
     }
 

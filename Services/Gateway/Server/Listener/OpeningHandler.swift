@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import Pacing
+internal import ServiceMetrics
 internal import WebSocketWire
 
 /// Answers the opening handshake of nearly all clients: a head that asks for a WebSocket and no more than that. What
@@ -19,6 +20,10 @@ final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
         /// A connection of HTTP, with that much time for what it asks.
         let http: (any Channel, Duration) throws -> Void
     }
+
+    /// How many bytes may wait for the answer to be written: as many as one read takes at most. Clients that keep to
+    /// the protocol have nothing to say before they have read it (RFC 6455, section 4.1).
+    static let waitingBound = 65_536
 
     private let next: Next
     private let time: Duration
@@ -43,6 +48,10 @@ final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
+        if isAnswering, received.readableBytes + bytes.readableBytes > Self.waitingBound {
+            GatewayMetrics.shared.cutOff.increment()
+            return context.channel.closeAtOnce()
+        }
         if received.readableBytes == 0 { received = bytes } else { received.writeBuffer(&bytes) }
         guard !isAnswering else { return }
         // A copy: a span must not outlive an access to a property, which without checks at run time ends at once.

@@ -116,15 +116,10 @@ final class FrameOutlet {
         owner?.outputFull(bound)
     }
 
-    /// Closes the connection and drops waiting output, without TLS's closing handshake, which would wait for the client
-    /// too.
+    /// Closes the connection and drops waiting output.
     func closeAtOnce() {
         guard let channel else { return }
-        if let tls = try? channel.pipeline.syncOperations.context(name: PublicListener.tlsHandler) {
-            tls.close(mode: .all, promise: nil)
-        } else {
-            channel.close(promise: nil)
-        }
+        channel.closeAtOnce()
     }
 
     /// Sends frames.
