@@ -141,6 +141,8 @@ package struct SessionResumed: Equatable, Sendable, FieldRecord {
     package var hold: SessionHold
     /// The number of the session's last join or leave, default 0; the next one must be higher.
     package var moveNumber: Int64 = 0
+    /// As ``SessionOpened/mail``.
+    package var mail: EmptyMailbox?
 
     package init(
         uid: UInt32, channel: ChannelName?, push: Bool, tokenExpiry: Int64 = 0, hold: SessionHold = SessionHold()
@@ -160,6 +162,7 @@ package struct SessionResumed: Equatable, Sendable, FieldRecord {
             tokenExpiry: try fields.field("expires", \.tokenExpiry),
             hold: try fields.fields(of: \.hold))
         moveNumber = try fields.field("turn", \.moveNumber)
+        mail = try fields.optional("mail", \.mail)
     }
 }
 

@@ -287,15 +287,17 @@ import Testing
         }
     }
 
-    @Test func aLoginIsToldWhetherMailWaits() async throws {
+    @Test func whoLogsInOrResumesIsToldWhetherMailWaits() async throws {
         try await ServicesStage.run { stage in
             let gateway = try await stage.gateway("g1")
             let user = try stage.user("alice")
             func opened(_ session: String) async throws -> EmptyMailbox? {
                 let line = Line(user: user, session: SessionID(session), secret: TestLine.secret)
-                return try await gateway.send(
+                let mail = try await gateway.send(
                     OpenSession(gateway: gateway.id, line: line, device: "test", push: false)
                 ).mail
+                #expect(try await gateway.send(ResumeSession(gateway: gateway.id, line: line)).mail == mail)
+                return mail
             }
             #expect(try await opened("s1")?.cleared == 0)
             let box = KeySpace.tag(user) + ":box"

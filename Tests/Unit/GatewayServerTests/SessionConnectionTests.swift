@@ -1,5 +1,4 @@
 import BusProtocol
-import GatewayLogic
 import NIOCore
 import SignalingProtocol
 import SignalingWire
@@ -7,6 +6,7 @@ import Synchronization
 import Testing
 import WebSocketWire
 
+@testable import GatewayLogic
 @testable import GatewayServer
 
 /// Connections with a session, at a gateway without Redis.
@@ -47,6 +47,28 @@ import WebSocketWire
             client.takeAll()
         }
         #expect(answer == Gateway.close(.goingAway), "no answer that says it had succeeded")
+    }
+
+    /// Presence may have looked into the mailbox before the news.
+    @Test(arguments: [true, false])
+    func newsOfTheMailboxReachWhoIsResuming(isPublished: Bool) async throws {
+        let gateway = try Gateway()
+        _ = try await gateway.answers { client in
+            client.open(Self.upgrade)
+            gateway.onLoop { shard in
+                guard let connection = shard.connections.values.first else { return }
+                connection.handle(Self.event(#"["line_login",{"line":"\#(Self.line)"}]"#), on: shard)
+                let before = connection.session.isMailMissed
+                if isPublished {
+                    shard.received(shard.ownTopic, ByteBuffer(string: "mail s-1 4 5 99 5 hello"))
+                } else {
+                    shard.resynchronize(.all)
+                }
+                let after = connection.session.isMailMissed
+                #expect(!before && after)
+                connection.cutOff(.heldEvents, on: shard)
+            }
+        }
     }
 
     @Test func whoSendsOnWithoutReadingIsCutOff() async throws {

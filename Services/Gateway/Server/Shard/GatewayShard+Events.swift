@@ -55,20 +55,27 @@ extension GatewayShard {
         }
     }
 
-    /// For an unknown session, the connection was lost and its detach is in progress: the entry waits in the mailbox.
     private func deliver(_ deliveries: [MailDelivery]) {
         gatherer.gather {
             for delivery in deliveries {
-                sessions[delivery.session]?.handle(
-                    .mailbox(.published(delivery.entry, after: delivery.previous)), on: self)
+                tell(.published(delivery.entry, after: delivery.previous), to: delivery.session)
             }
         }
+    }
+
+    /// Tells a session of its mailbox. For an unknown session, the connection was lost and its detach is in progress: the
+    /// entry waits in the mailbox.
+    private func tell(_ news: SessionEvent.Mailbox, to session: SessionID) {
+        sessions[session]?.handle(.mailbox(news), on: self)
+        guard !resuming.isEmpty, let connections = resuming[session] else { return }
+        // The answers that they wait for may say that the mailbox was empty.
+        for connection in connections { connection.handle(.mailbox(news), on: self) }
     }
 
     /// Takes what messages that were sent here mean for the shard's own sessions.
     func received(_ own: OwnMail) {
         deliver(own.deliveries)
-        for (session, version) in own.latest { sessions[session]?.handle(.mailbox(.latest(version)), on: self) }
+        for (session, version) in own.latest { tell(.latest(version), to: session) }
         doubt(own.doubtful)
     }
 
@@ -82,8 +89,8 @@ extension GatewayShard {
         eventLoop.assumeIsolated().scheduleTask(in: Self.gatheringTime) { [self] in
             let users = doubtful
             doubtful = []
-            for connection in sessions.values {
-                // One that is logging in, too: its mailbox may have been empty before.
+            for connection in Array(sessions.values) + resuming.values.joined() {
+                // One that is logging in or resuming, too: its mailbox may have been empty before.
                 guard let user = connection.session.subject, users.contains(user) else { continue }
                 connection.handle(.mailbox(.resynchronize), on: self)
             }
@@ -110,6 +117,7 @@ extension GatewayShard {
     private func renew(_ slots: SlotScope) {
         for channel in channels(in: slots) { perform(channel.feed.resynchronize(), in: channel) }
         for session in sessions(in: slots) { sessions[session]?.handle(.mailbox(.resynchronize), on: self) }
+        for connection in resuming.values.joined() { connection.handle(.mailbox(.resynchronize), on: self) }
         sender.resendPending(slots)
         // A kick or a move may have been lost.
         reconcile(slots)

@@ -90,8 +90,8 @@ actor GatewayShard {
     /// Payload of the current frame; valid until the next frame is parsed. All connections share it.
     var payload: [UInt8] = []
 
-    /// Connections waiting for the answer to a resume, so that a kick that arrives meanwhile reaches them.
-    private var resuming: [SessionID: [ClientConnection]] = [:]
+    /// Connections waiting for the answer to a resume, so that a kick or news of the mailbox that arrives meanwhile reaches them.
+    private(set) var resuming: [SessionID: [ClientConnection]] = [:]
     var detaching = DetachQueue()
     /// The sessions and members that must be reasserted to presence and channel-state.
     var reassertion = Reassertion()

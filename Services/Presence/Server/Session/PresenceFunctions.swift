@@ -117,6 +117,7 @@ struct PresenceFunctions: Sendable {
             uid: uid, channel: try? ChannelName(channel), push: push == "1", tokenExpiry: expiry,
             hold: SessionHold(since: since, claim: claim))
         answer.moveNumber = try parts.int64()
+        answer.mail = EmptyMailbox(cleared: Int64(try parts.text()), highest: Int64(try parts.text()))
         return Resumed(answer: answer, change: change, device: device)
     }
 

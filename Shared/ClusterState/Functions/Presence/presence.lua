@@ -34,10 +34,12 @@ local function next_change(us, last)
     return number(math.max(us, tonumber(last or '0') + 1))
 end
 
--- Records the user's session and its gateway, '' for none. `now` and `us` are the clock. Returns the number of the change.
+-- Records the user's session and its gateway, '' for none. `now` and `us` are the clock. Returns the number of the change, and of
+-- the mailbox ver, clear and expires.
 local function change_presence(tag, sid, gateway, now, us)
     local box = tag .. ':box'
-    local last, ver, known, holder, held = unpack(redis.call('HMGET', box, 'pver', 'ver', 'sid', 'gateway', 'held'))
+    local last, ver, known, holder, held, clear, expires = unpack(
+        redis.call('HMGET', box, 'pver', 'ver', 'sid', 'gateway', 'held', 'clear', 'expires'))
     local change = next_change(us, last)
     if sid ~= '' and gateway == '' then
         -- Again for a session that was detached already, the connection was lost before.
@@ -52,7 +54,7 @@ local function change_presence(tag, sid, gateway, now, us)
     else
         keep_box(tag)
     end
-    return change
+    return change, ver, clear, expires
 end
 
 -- Ends the current session. Its record stays in :ending until everything that its end entails has been done, to which its
@@ -224,7 +226,9 @@ local function user_ban(keys, args)
 end
 
 -- ARGV: command, deadline, gateway, sid, secret, address.
--- Returns {uid, channel, push, change number, device, since, token expiry, claim, turn}.
+-- Returns {uid, channel, push, change number, device, since, token expiry, claim, turn, version up to which mail is forgotten, last
+-- version given ('' twice when mail may wait)}. A repetition gets what the first one got: the gateway has been told of all mail
+-- that came after it.
 local function session_resume(keys, args)
     local tag = keys[1]
     return once(tag, args[1], args[2], function(now, us)
@@ -249,9 +253,10 @@ local function session_resume(keys, args)
         redis.call('HSET', tag .. ':session', 'gateway', args[3], 'state', 'online', 'attached', number(now),
             'deadline', args[2], 'claim', claim, 'address', args[6])
         redis.call('HDEL', tag .. ':session', 'detached')
-        local change = change_presence(tag, args[4], args[3], now, us)
+        local change, ver, clear, expires = change_presence(tag, args[4], args[3], now, us)
+        local forgotten, given = mail_of(ver, clear, expires, now)
         return {session.uid, session.channel or '', session.push, change, session.device, session.since,
-            session.expires or '0', claim, session.turn or '0'}
+            session.expires or '0', claim, session.turn or '0', forgotten, given}
     end)
 end
 
@@ -512,7 +517,7 @@ local function session_forgotten(keys, args)
     end
     local now, us = clock()
     if end_of(tag, args[1]) then
-        return {'over', change_presence(tag, '', '', now, us)}
+        return {'over', (change_presence(tag, '', '', now, us))}
     end
     local session = {
         sid = args[1], gateway = args[2], uid = args[3], device = args[4], since = args[5], channel = '',

@@ -190,6 +190,8 @@ import Testing
         var resumed = SessionResumed(uid: 1, channel: nil, push: true, tokenExpiry: 99, hold: hold)
         resumed.moveNumber = 7
         try comesBack(resumed)
+        resumed.mail = EmptyMailbox(cleared: 0, highest: .max)
+        try comesBack(resumed)
         try comesBack(SessionResumed(uid: 1, channel: try ChannelName("room"), push: false))
         try comesBack(SessionsReasserted(held: [], lost: []))
         let lost = [SignalingCode.logoutKicked, nil].map { SessionsReasserted.Lost(session: SessionID("a"), code: $0) }

@@ -230,6 +230,9 @@ import Testing
         try expect(
             resumed,
             "3:uid1:77:channel3:tea4:push1:07:expires2:995:since1:15:claim1:24:turn1:3")
+        resumed.mail = EmptyMailbox(cleared: 3, highest: 5)
+        try expect(
+            resumed, "3:uid1:77:channel3:tea4:push1:07:expires2:995:since1:15:claim1:24:turn1:34:mail3:3 5")
         try expect(
             SessionResumed(uid: 7, channel: nil, push: true),
             "3:uid1:74:push1:17:expires1:05:since1:05:claim1:04:turn1:0")

@@ -52,10 +52,10 @@ extension ClientSession {
         _ actions: inout SessionActions
     ) {
         switch channel.change {
-        case .resuming(let after):
+        case .resuming(let resumption):
             channel.change = .none
             channel.joinID = 0
-            rejoin(key, after: after, last: last, active, &actions)
+            rejoin(key, resumption, last: last, active, &actions)
             settleRemoval(active, &actions)
         case .subscribing(let join) where join.name == key.name:
             let previous = channel.joined?.key

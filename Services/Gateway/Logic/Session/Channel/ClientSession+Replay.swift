@@ -4,20 +4,18 @@ internal import SignalingProtocol
 /// The channel events that a client has missed.
 extension ClientSession {
     /// Continues in the channel of a resumed session, from the event that the client names, or else from now on.
-    /// - Parameters:
-    ///   - after: the last event that the client has received; nil when it does not request missed events.
-    ///   - last: the position of the channel's feed.
+    /// - Parameter last: the position of the channel's feed.
     mutating func rejoin(
-        _ key: ChannelKey, after: Int64?, last: ChannelPosition?, _ active: ActiveSession,
+        _ key: ChannelKey, _ resumption: Resumption, last: ChannelPosition?, _ active: ActiveSession,
         _ actions: inout SessionActions
     ) {
         enter(key, active, &actions)
-        guard let after else {
+        guard let after = resumption.after else {
             // It is unknown whether the client has missed events.
-            finishResume(of: active, in: key.name, complete: false, &actions)
+            finishResume(of: active, in: key.name, complete: false, resumption.mail, &actions)
             return activate(after: last, &actions)
         }
-        read(key, after: ChannelPosition(sequence: 0, id: after), for: .resume(after: after), &actions)
+        read(key, after: ChannelPosition(sequence: 0, id: after), for: .resume(after: after, resumption.mail), &actions)
     }
 
     /// Continues in a channel that was not left after all, with the events published meanwhile.
@@ -45,8 +43,8 @@ extension ClientSession {
         // The user may have left meanwhile, or joined again.
         guard let name = channel.joined?.key.name, let purpose = channel.joined?.hasRead(number) else { return }
         switch purpose {
-        case .resume(let after):
-            finishResume(of: active, in: name, complete: page?.complete ?? false, &actions)
+        case .resume(let after, let mail):
+            finishResume(of: active, in: name, complete: page?.complete ?? false, mail, &actions)
             actions.append(.channel(.continueIDs(after: after)))
         case .stay(let position) where page == nil:
             // Once more, after the answer that is awaited: Redis may be back by then.

@@ -8,8 +8,8 @@ internal import SignalingProtocol
 struct LocalMembership {
     /// Why a channel's log is being read.
     enum LogPurpose: Equatable, Sendable {
-        /// A resumed client requests the events after this id.
-        case resume(after: Int64)
+        /// A resumed client requests the events after this id; the mailbox, when nothing waited in it.
+        case resume(after: Int64, EmptyMailbox?)
         /// The session stays in a channel that it was going to leave, and needs the events published meanwhile, after
         /// this position.
         case stay(after: ChannelPosition)

@@ -11,9 +11,8 @@ struct RequestedJoin: Equatable, Sendable {
 indirect enum ChannelChange: Equatable, Sendable {
     /// None is in progress.
     case none
-    /// The session is being resumed in its channel, if it has one; `after` is the last `channel2` id that the client
-    /// has received, nil when it does not request missed events. Goes to `none`.
-    case resuming(after: Int64?)
+    /// The session is being resumed in its channel, if it has one. Goes to `none`.
+    case resuming(Resumption)
     /// A join waits for its channel's subscription. Goes to `joining`, `none`.
     case subscribing(RequestedJoin)
     /// Channel-state was asked to join, and so to leave `previous`, whose events were sent up to `left`. Goes to
@@ -23,6 +22,14 @@ indirect enum ChannelChange: Equatable, Sendable {
     case joiningAgain(ChannelName)
     /// Channel-state was asked to leave. Goes to `none`.
     case leaving(ChannelName)
+}
+
+/// What is needed to answer a resume.
+struct Resumption: Equatable, Sendable {
+    /// The last `channel2` id that the client has received; nil when it does not request missed events.
+    let after: Int64?
+    /// The mailbox, when nothing waited in it.
+    let mail: EmptyMailbox?
 }
 
 /// A session's channel: where channel-state knows it to be, whose events its connection receives, and

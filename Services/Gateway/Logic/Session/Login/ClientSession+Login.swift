@@ -87,17 +87,18 @@ extension ClientSession {
         case .detach(let session): detach(session, &actions)
         case .detachDoubtful(let session): actions.append(.session(.detachDoubtful(session.line.session, session.user)))
         case .loggedIn(let active, let mail): loggedIn(active, mail, &actions)
-        case .resumed(let active, let place, let after): resumed(active, at: place, after: after, &actions)
+        case .resumed(let active, let place, let after, let mail):
+            resumed(active, at: place, .resuming(Resumption(after: after, mail: mail)), &actions)
         case .none: break
         }
     }
 
     private mutating func resumed(
-        _ active: ActiveSession, at place: ChannelPlace, after: Int64?, _ actions: inout SessionActions
+        _ active: ActiveSession, at place: ChannelPlace, _ resuming: ChannelChange, _ actions: inout SessionActions
     ) {
         actions.append(.count(.resume))
         let removal = channel.removal
-        channel = SessionChannel(place, .resuming(after: after))
+        channel = SessionChannel(place, resuming)
         channel.removal = removal
         actions.append(.raiseOutputBound)
         // Bound first, because an older connection of the session at this gateway then hands over its rates.
@@ -111,7 +112,7 @@ extension ClientSession {
         actions.append(.raiseOutputBound)
         actions.append(.acceptCalls(line: line))
         send(ServerFrame.loginSucceeded(line: line, uid: session.uid, push: session.push), &actions)
-        startMailbox(of: active, fresh: true, empty: isMailMissed ? nil : mail, &actions)
+        startMailbox(of: active, fresh: true, empty: mail, &actions)
         take(login.takeSecond(), &actions)
     }
 
@@ -119,12 +120,12 @@ extension ClientSession {
     mutating func goOnResuming(
         _ left: SessionRates?, _ environment: any SessionEnvironment, _ actions: inout SessionActions
     ) {
-        guard let active = login.active, case .resuming = channel.change else { return }
+        guard let active = login.active, case .resuming(let resumption) = channel.change else { return }
         rates.resume(left)
         if environment.enforcesTokenExpiry, endIfExpired(environment, &actions) { return }
         guard let name = channel.place.held.channel else {
             channel.change = .none
-            return finishResume(of: active, in: nil, complete: true, &actions)
+            return finishResume(of: active, in: nil, complete: true, resumption.mail, &actions)
         }
         actions.append(.request(.subscribe(ChannelKey(app: active.user.app, name: name))))
     }
@@ -133,15 +134,17 @@ extension ClientSession {
     /// - Parameters:
     ///   - name: the channel that the session is in; nil for none.
     ///   - complete: whether the client gets all events of the channel that it has missed.
+    ///   - mail: the mailbox, when nothing waited in it.
     mutating func finishResume(
-        of active: ActiveSession, in name: ChannelName?, complete: Bool, _ actions: inout SessionActions
+        of active: ActiveSession, in name: ChannelName?, complete: Bool, _ mail: EmptyMailbox?,
+        _ actions: inout SessionActions
     ) {
         let session = active.session
         send(
             ServerFrame.lineLoginSucceeded(
                 line: session.line.wire, uid: session.uid, push: session.push, channel: name, complete: complete),
             &actions)
-        startMailbox(of: active, fresh: false, &actions)
+        startMailbox(of: active, fresh: false, empty: mail, &actions)
         take(login.takeSecond(), &actions)
         calls.release()
         regulateReading(&actions)

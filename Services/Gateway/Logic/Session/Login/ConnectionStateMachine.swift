@@ -227,7 +227,7 @@ package struct ConnectionStateMachine: ~Copyable {
             state = .active(active)
             bound = active.id
             let place = ChannelPlace(moveNumber: resumed.moveNumber, channel: resumed.channel)
-            return .resumed(active, place, after: after)
+            return .resumed(active, place, after: after, resumed.mail)
         case (.resuming(let session, _), .failure(let error)):
             state = .closed(nil)
             return .refuseResumed(error, session)

@@ -5,20 +5,22 @@ internal import SignalingWire
 
 /// The session's mailbox: translates the actions of ``MailboxStateMachine``, and handles the client's polls.
 extension ClientSession {
-    /// Creates the mailbox and reads it, unless it is known to be empty.
-    /// - Parameter fresh: whether this is a new session, whose client cannot know the calls of earlier sessions.
+    /// Creates the mailbox and reads it, unless it was empty and there has been no news of it since.
+    /// - Parameters:
+    ///   - fresh: whether this is a new session, whose client cannot know the calls of earlier sessions.
+    ///   - empty: the mailbox as presence has found it, if nothing waited in it.
     mutating func startMailbox(
-        of owner: ActiveSession, fresh: Bool, empty: EmptyMailbox? = nil, _ actions: inout SessionActions
+        of owner: ActiveSession, fresh: Bool, empty: EmptyMailbox?, _ actions: inout SessionActions
     ) {
         mailbox = SessionMailbox(of: owner)
-        if let empty { return take(mailbox?.machine.start(empty), &actions) }
+        if let empty, !isMailMissed { return take(mailbox?.machine.start(empty), &actions) }
         take(mailbox?.machine.start(fresh: fresh), &actions)
     }
 
     mutating func handle(
         _ event: SessionEvent.Mailbox, _ environment: any SessionEnvironment, _ actions: inout SessionActions
     ) {
-        // An entry that is published before the login's answer is written is found by the first read.
+        // An entry that is published before the answer to the login or resume is written is found by the first read.
         guard mailbox != nil else {
             isMailMissed = true
             return

@@ -39,6 +39,36 @@ import Testing
         #expect(!talk.hasNextTurn)
     }
 
+    /// How long it takes until a resume is answered.
+    enum Way: CaseIterable {
+        case outsideOfChannels, inItsChannel, inItsChannelWithMissedEvents
+    }
+
+    @Test(arguments: Way.allCases, [false, true])
+    func anEmptyMailboxIsNotRead(_ way: Way, hasNews: Bool) throws {
+        let talk = try Conversation()
+        let room = try talk.channel("room")
+        let after = way == .inItsChannelWithMissedEvents ? #","after":4"# : ""
+        _ = try talk.says(#"["line_login",{"line":"\#(Talk.line)"\#(after)}]"#)
+        // What is published before presence answers may have come before or after its look into the mailbox.
+        if hasNews { _ = talk.tell(.mailbox(.published(Talk.entry(6), after: 5))) }
+        var answer = SessionResumed(uid: 7, channel: way == .outsideOfChannels ? nil : room.name, push: false)
+        answer.mail = EmptyMailbox(cleared: 3, highest: 5)
+        _ = talk.tell(.session(.resumed(.success(answer))))
+        var actions = talk.tell(.session(.ratesTaken(nil)))
+        if way != .outsideOfChannels {
+            actions = talk.tell(.channel(.subscribed(room, true, last: nil, left: nil)))
+        }
+        if way == .inItsChannelWithMissedEvents { actions = talk.tell(.channel(.logRead(number: 1, nil, last: nil))) }
+        let reads = actions.contains { if case .request(.loadMailbox) = $0 { true } else { false } }
+        #expect(reads == hasNews)
+        guard !hasNews else { return }
+        #expect(
+            talk.tell(.mailbox(.published(Talk.entry(6), after: 5))) == [
+                Talk.send(ServerFrame.notifyMessage(version: 6))
+            ])
+    }
+
     /// A resume shows missed events page by page, pausing while the client does not read, and then the events that
     /// came meanwhile.
     @Test func aResumeInAChannelShowsWhatWasMissed() throws {

@@ -217,8 +217,10 @@ import Testing
             uid: 7, channel: room, push: true, tokenExpiry: 99,
             hold: SessionHold(since: RedisTime(milliseconds: 1), claim: 2))
         answer.moveNumber = 3
+        answer.mail = EmptyMailbox(cleared: 3, highest: 5)
         #expect(
             machine.resumed(.success(answer))
-                == .resumed(ActiveSession(session), ChannelPlace(moveNumber: 3, channel: room), after: nil))
+                == .resumed(
+                    ActiveSession(session), ChannelPlace(moveNumber: 3, channel: room), after: nil, answer.mail))
     }
 }
