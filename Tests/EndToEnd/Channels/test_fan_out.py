@@ -1,6 +1,8 @@
 """Many messages, and members who read them slowly or not at all: nothing is lost, and the others do not wait."""
 
 import asyncio
+import socket
+import struct
 
 import pytest
 from seccomp import IO_URING_SETUP, programs_without
@@ -11,12 +13,15 @@ from web import metric
 
 LARGE = "x" * 8000
 MESSAGES = 2500  # 20 MB: more than the kernel keeps for a connection
+# How often each of those who reset their connections does so.
+RESETS = 12
 
 
-async def say_all(sender: Client, channel: str, count: int, filler: str = "") -> None:
-    """Says `0`, `1`, ... followed by the filler."""
-    for start in range(0, count, 100):
-        said = [sender.call("channel_sendmsg", name=channel, msg=f"{n} {filler}") for n in range(start, min(start + 100, count))]
+async def say_all(sender: Client, channel: str, count: int, filler: str = "", first: int = 0) -> None:
+    """Says the numbers from `first` on, each followed by the filler."""
+    end = first + count
+    for start in range(first, end, 100):
+        said = [sender.call("channel_sendmsg", name=channel, msg=f"{n} {filler}") for n in range(start, min(start + 100, end))]
         await asyncio.gather(*said)
 
 
@@ -28,6 +33,11 @@ def rings(stack: Stack) -> float:
     return sum(metric(gateway["http"], "heliograph_gateway_rings") for gateway in stack.endpoints["gateways"])
 
 
+def slow_clients(stack: Stack) -> float:
+    """How many clients were cut off because they did not read."""
+    return sum(metric(gateway["http"], "heliograph_gateway_slow_clients_total") for gateway in stack.endpoints["gateways"])
+
+
 def pause(client: Client) -> None:
     """The client reads nothing more from its socket."""
     client._socket.transport.pause_reading()
@@ -35,6 +45,22 @@ def pause(client: Client) -> None:
 
 def go_on(client: Client) -> None:
     client._socket.transport.resume_reading()
+
+
+def reset(client: Client) -> None:
+    """The client's connection ends by a TCP reset, whatever is under way."""
+    lingering = struct.pack("ii", 1, 0)
+    client._socket.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, lingering)
+    client.abort()
+
+
+async def reset_often(client: Client, gateway: str) -> None:
+    """Resets the client's connection as soon as an event has come by it, and resumes, again and again."""
+    for _ in range(RESETS):
+        before = len(client.events)
+        await eventually(lambda b=before: len(client.events) > b, "an event by the new connection", 20)
+        reset(client)
+        assert (await client.resume(gateway))["resumed"]
 
 
 async def test_an_unlimited_app_is_not_bounded_by_rates(make_stack, people):
@@ -90,14 +116,44 @@ async def test_a_kernel_that_refuses_the_ring(make_stack, people, monkeypatch, t
         await eventually(lambda: all(heard(other) == list(range(50)) for other in others), "all have all")
 
 
-async def test_a_member_who_reads_nothing_is_cut_off_and_resumes(make_stack, people):
+async def test_members_who_reset_their_connections_disturb_nobody(make_stack, people):
     stack: Stack = make_stack("--unlimited", gateways=1)
     channel = unique("room")
     async with people(stack) as cast:
-        sender, eager, stuck = await cast.members(channel, "sender", "eager", "stuck")
+        # As many as a ring is used for, even when all of the others are away.
+        sender, *_ = staying = await cast.members(channel, "sender", *(f"other{n}" for n in range(11)))
+        restless = await cast.members(channel, *(f"restless{n}" for n in range(4)))
+        assert rings(stack) > 0
+        said = 0
+        async with asyncio.timeout(28):
+            resets = asyncio.gather(*(reset_often(client, stack.gateways[0]) for client in restless))
+            while not resets.done():
+                assert said < MESSAGES, "the restless ones hear nothing of what is said meanwhile"
+                # Not more at once, so that there are many resets in a short stream.
+                await say_all(sender, channel, 20, LARGE, first=said)
+                said += 20
+            await resets
+            # What came twice would have come before this.
+            await sender.say(channel, f"{said} the last")
+            await eventually(lambda: all(heard(client)[-1:] == [said] for client in staying), "the last message", 20)
+        assert all(heard(client) == list(range(said + 1)) for client in staying)
+        assert not any(client.closed.is_set() for client in staying), "nobody else was disconnected"
+        assert rings(stack) > 0, "no client makes the ring fail"
+
+
+@pytest.mark.parametrize("by_ring", [True, False])
+async def test_a_member_who_reads_nothing_is_cut_off_and_resumes(make_stack, people, monkeypatch, by_ring):
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_IO_URING", str(by_ring))
+    stack: Stack = make_stack("--unlimited", gateways=1)
+    channel = unique("room")
+    async with people(stack) as cast:
+        # As many as a ring is used for.
+        sender, eager, stuck, *others = await cast.members(channel, "sender", "eager", "stuck", *(f"other{n}" for n in range(7)))
+        assert (rings(stack) > 0) == by_ring
         pause(stuck)
         await say_all(sender, channel, MESSAGES, LARGE)
         await eventually(lambda: len(heard(eager)) == MESSAGES, "the others do not wait", 30)
+        assert slow_clients(stack) == 1
         go_on(stuck)
         await eventually(stuck.closed.is_set, "the stuck one was cut off", 30)
         assert heard(stuck) == list(range(len(heard(stuck)))), "what it received has no gaps"
@@ -105,3 +161,6 @@ async def test_a_member_who_reads_nothing_is_cut_off_and_resumes(make_stack, peo
         assert answer["resumed"]
         await sender.say(channel, "9999 again")
         await eventually(lambda: heard(stuck)[-1:] == [9999], "it is back in the channel")
+        everything = [*range(MESSAGES), 9999]
+        await eventually(lambda: all(heard(other) == everything for other in (sender, eager, *others)), "the others have all")
+        assert (rings(stack) > 0) == by_ring, "no client makes the ring fail"

@@ -139,6 +139,38 @@ import Testing
         #expect(pairs.read(4) == [9])
     }
 
+    /// As hostile clients reset their connections: the kernel tells of it before a send, or while it is under way.
+    @Test func farEndsThatAreResetMeanwhileDisturbNobody() throws {
+        // More than one batch, and one of them is reset in each round.
+        let (count, size) = (400, 100)
+        let pairs = TCPPairs(count)
+        let (healthy, broken) = ((0..<count).filter { $0 % 2 == 0 }, (0..<count).filter { $0 % 2 == 1 })
+        try withRing { ring in
+            let resets = pairs.startResets(broken)
+            var failed: Set<Int> = []
+            for round in broken.indices {
+                let message = (0..<size).map { UInt8(truncatingIfNeeded: round + $0) }
+                pairs.allowReset()
+                let sent = send(message, to: pairs.near, by: ring)
+                #expect(sent.error == 0 && healthy.allSatisfy { sent.taken[$0] == CInt(size) })
+                #expect(healthy.allSatisfy { pairs.read($0, size) == message })
+                // An error counts as nothing taken, and nothing is taken after it.
+                let mistaken = broken.filter {
+                    sent.taken[$0] != 0 && (sent.taken[$0] != CInt(size) || failed.contains($0))
+                }
+                #expect(mistaken.isEmpty)
+                failed.formUnion(broken.filter { sent.taken[$0] == 0 })
+            }
+            resets.wait()
+            #expect(!failed.isEmpty, "some were reset while others were still sent to")
+            #expect(broken.allSatisfy { pairs.isTold($0) })
+            let last = [UInt8](repeating: 7, count: size)
+            let sent = send(last, to: pairs.near, by: ring)
+            #expect(sent.taken == (0..<count).map { $0 % 2 == 0 ? CInt(size) : 0 } && sent.error == 0)
+            #expect(healthy.allSatisfy { pairs.read($0, size) == last })
+        }
+    }
+
     /// Where the kernel takes no entry any more, nothing was sent, and the caller sends by itself.
     @Test func aRingThatFails() throws {
         let pairs = Pairs(10)

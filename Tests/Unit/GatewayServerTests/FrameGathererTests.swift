@@ -118,6 +118,30 @@ import Testing
             })
     }
 
+    /// Nobody knows how much of its frame the client has got: what follows could only be torn, or come twice.
+    @Test func aClientWhoseSendIsNotCompletedIsClosedAtOnce() async throws {
+        let lost = 4
+        try await withGatherer(
+            hasRing: false,
+            { gatherer, outlets, _ in
+                try gatherer.writer.makeRing(sending: FailingRing.sending(losing: lost))
+                gatherer.gather {
+                    for outlet in outlets { gatherer.send(frame("ab"), to: outlet, isAnswer: false) }
+                }
+                #expect(gatherer.writer.ring == nil, "the frames went by the ring, which has failed")
+                #expect(outlets[lost].lane == nil && outlets[lost].output.waiting == 0)
+                for outlet in outlets { gatherer.send(frame("c"), to: outlet, isAnswer: false) }
+            },
+            then: { peers in
+                for (number, peer) in peers.enumerated() where number != lost {
+                    peer.take(3)
+                    #expect(text(peer) == "abc")
+                }
+                peers[lost].takeAll()
+                #expect(text(peers[lost]) == "a", "nothing more was sent to this one")
+            })
+    }
+
     private func frame(_ text: String) -> ByteBuffer { ByteBuffer(string: text) }
 
     private func text(_ peer: Peer) -> String {

@@ -22,8 +22,15 @@ final class LaneWriter {
     /// For fewer sockets than this the ring saves nothing.
     private static let smallest = 8
 
+    /// Sends by a ring, as `cr_ring_send` does.
+    typealias RingSend = (
+        _ ring: OpaquePointer?, _ sockets: UnsafePointer<CInt>?, _ count: Int, _ frames: UnsafePointer<cr_frames>?,
+        _ taken: UnsafeMutablePointer<CInt>?, _ error: UnsafeMutablePointer<CInt>?
+    ) -> Bool
+
     /// Nil where each write is a system call.
     private(set) var ring: OpaquePointer?
+    private var sendByRing: RingSend = cr_ring_send
     private var taken: [CInt] = []
     private let ringEnded: (SystemError) -> Void
 
@@ -42,11 +49,13 @@ final class LaneWriter {
     deinit { cr_ring_free(ring) }
 
     /// Uses a ring from now on; called by the thread that writes.
+    /// - Parameter sending: what sends by it.
     /// - Throws: why there can be none, as where the kernel is too old or a seccomp profile refuses it.
-    func makeRing() throws(SystemError) {
+    func makeRing(sending: @escaping RingSend = cr_ring_send) throws(SystemError) {
         var error: CInt = 0
         ring = cr_ring_make(&error)
         if ring == nil { throw SystemError(number: error) }
+        sendByRing = sending
     }
 
     /// Writes the same bytes to all sockets but those that are ``closed``.
@@ -72,7 +81,7 @@ final class LaneWriter {
         if taken.count < lanes.count { taken = [CInt](repeating: 0, count: 2 * lanes.count) }
         if let ring, lanes.count >= Self.smallest {
             var (frames, error) = (frames, CInt(0))
-            if !cr_ring_send(ring, lanes, lanes.count, &frames, &taken, &error) {
+            if !sendByRing(ring, lanes, lanes.count, &frames, &taken, &error) {
                 cr_ring_free(ring)
                 self.ring = nil
                 ringEnded(SystemError(number: error))
