@@ -78,7 +78,7 @@ upgrade: deps release ## upgrade a cluster under load from the release before, a
 	@HELIOGRAPH_UPGRADE=all HELIOGRAPH_PREVIOUS_BIN=$$(Scripts/build-release previous) HELIOGRAPH_NEXT_BIN=$$(Scripts/build-release next) \
 		.venv/bin/pytest Tests/Upgrade -q
 
-cluster-report: deps release ## kill, move and measure the servers of Redis clusters under load, and print a report (half an hour)
+cluster-report: deps release ## kill, move and measure the servers of Redis clusters under load, and print a report (an hour; as root)
 	@HELIOGRAPH_CLUSTER_REPORT=all .venv/bin/pytest Tests/ClusterReport -q
 
 fuzz: deps ## fuzz everything that parses input from outside, without end; `Scripts/fuzz --help` for shorter runs

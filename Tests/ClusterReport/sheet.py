@@ -11,7 +11,8 @@ FILE = ROOT / ".build" / "cluster-report" / "report.md"
 # The points that other tests show.
 ELSEWHERE = (
     "Other points: 1 (the same tests on every kind of Redis) `make test-sentinel`, `make test-cluster`; 9 (PostgreSQL) "
-    "PostgresFailoverTests, test_postgres_failover.py; 10 (releases side by side) `make upgrade`.")
+    "PostgresFailoverTests, test_postgres_failover.py, of `make test`; 10 (releases side by side) `make upgrade`. What came of the last "
+    "full runs: Tests/RESULTS.md.")
 SEED = int(os.environ.get("HELIOGRAPH_CLUSTER_REPORT_SEED") or 13)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 import pytest
 from apps import App
@@ -13,8 +14,7 @@ from signaling import Client
 from stack_control import Stack, unique
 from waiting import let_pass
 
-USERS = 60
-IDLE_SECONDS, SETTLE_SECONDS = 10, 2
+IDLE_SECONDS = 10
 # What no act causes: a gateway's search of all buckets once a minute, and reports of a store's state.
 PERIODIC = ("sscan", "info", "xlen", "function|list", "xinfo|consumers")
 PAUSE_SECONDS = 0.02
@@ -25,11 +25,27 @@ BOUNDS = {
     "lost connection": 19.1, "resume elsewhere": 31, "logout": 35.2}
 
 
+@dataclass(frozen=True)
+class Form:
+    """The long form of the test, or the short one."""
+
+    users: int
+    settle_seconds: float
+    """Between two acts, twice."""
+    slack: float
+    """How many commands more than the bound one act may take, on average."""
+
+
+# An idle cluster carries out 68 commands a second on one Redis: 170 while 15 users do one act, and more where other tests run beside them. A
+# tenth more or less of these is a command for each of the 15.
+LONG, SHORT = Form(60, 2, 1), Form(15, 1, 3)
+
+
 class Counting:
     """Counts the commands of acts, and subtracts those of an idle cluster."""
 
-    def __init__(self, stack: Stack):
-        self.stack = stack
+    def __init__(self, stack: Stack, settle_seconds: float):
+        self.stack, self.settle_seconds = stack, settle_seconds
         self.idle_rates: dict[str, float] = {}
         self.counts: dict[str, dict[str, float]] = {}
         """Of each act: how often it causes each command."""
@@ -47,12 +63,12 @@ class Counting:
 
     async def count(self, name: str, clients: list[Client], act: Callable[[Client], Awaitable[object]]) -> None:
         """Lets all clients do it, one after the other."""
-        await let_pass(SETTLE_SECONDS, "the act before is over")
+        await let_pass(self.settle_seconds, "the act before is over")
         before, begun = await asyncio.to_thread(self.commands), time.monotonic()
         for client in clients:
             await act(client)
             await let_pass(PAUSE_SECONDS, "acts share no round trip")
-        await let_pass(SETTLE_SECONDS, "what follows the last act is counted too")
+        await let_pass(self.settle_seconds, "what follows the last act is counted too")
         used = await asyncio.to_thread(self.commands)
         seconds = time.monotonic() - begun
         self.counts[name] = {
@@ -84,12 +100,13 @@ async def count_all(stack: Stack, clients: list[Client], counting: Counting) -> 
     await first.close()
 
 
-@pytest.mark.long
-async def test_acts_take_no_more_commands_on_a_single_redis(make_stack):
+@pytest.mark.parametrize("form", [
+    pytest.param(LONG, id="60 users", marks=pytest.mark.long), pytest.param(SHORT, id="15 users", marks=pytest.mark.short)])
+async def test_acts_take_no_more_commands_on_a_single_redis(make_stack, form: Form):
     stack = make_stack(gateways=2)
     app: App = stack.open_app
-    clients = [Client(app, unique(f"user{number}")) for number in range(USERS)]
-    counting = Counting(stack)
+    clients = [Client(app, unique(f"user{number}")) for number in range(form.users)]
+    counting = Counting(stack, form.settle_seconds)
     try:
         await count_all(stack, clients, counting)
     finally:
@@ -99,4 +116,4 @@ async def test_acts_take_no_more_commands_on_a_single_redis(make_stack):
         sheet.note("commands of an idle cluster on one Redis, a second", f"{sum(counting.idle_rates.values()):.1f}")
         for name, used in counting.counts.items():
             print(name, {command: round(count, 2) for command, count in used.items() if abs(count) > 0.05})
-            sheet.at_most(f"commands of a {name}", round(sum(used.values()), 1), BOUNDS[name] + 1)
+            sheet.at_most(f"commands of a {name}", round(sum(used.values()), 1), BOUNDS[name] + form.slack)

@@ -1,8 +1,12 @@
 """What the report's own parts compute, without a cluster."""
 
+import other_suites
+import report
 import slots
 import waits
 from bench import hot_keys
+from checker import Verdict
+from other_suites import Durability, SceneResult
 from waits import Failure
 
 
@@ -38,3 +42,20 @@ def test_the_keys_of_a_command():
     assert hot_keys.keys_of(["XINFO", "CONSUMERS", "one", "g"]) == {"one"}
     assert hot_keys.keys_of(["SPUBLISH", "topic", "text"]) == {"topic"}
     assert hot_keys.keys_of(["PING"]) == set()
+
+
+def test_what_the_suite_of_durability_says():
+    said = "Build complete!\ndurability: 100 kills, 31234 acknowledged, 2 lost; 17 lost without\nTest run with 1 test failed"
+    assert other_suites.durability(said) == Durability(100, 31_234, 2, 17)
+    assert other_suites.durability("error: fatalError") is None
+
+
+def test_what_the_suite_of_hosts_says():
+    verdict = Verdict(sent=900, acknowledged=880)
+    table = "\n".join([f"{report.header()} seed", f"{report.line('cluster: master killed, replica 500 ms behind', verdict)} 13"])
+    results = """<testsuites><testsuite>
+        <testcase name="test_scene[cluster: master killed, replica 500 ms behind]"/>
+        <testcase name="test_scene[single: 1 % lost everywhere]"><failure message="no stack&#10;more">...</failure></testcase>
+        </testsuite></testsuites>"""
+    assert other_suites.scenes(results, table) == [
+        SceneResult("cluster: master killed, replica 500 ms behind", [], 880), SceneResult("single: 1 % lost everywhere", ["no stack"], None)]

@@ -29,12 +29,17 @@ import Testing
     }
 
     @Test func nothingAcknowledgedIsLost() async throws {
+        var all = (acknowledged: 0, lost: 0)
         for _ in 0..<Self.kills {
             let (acknowledged, lost) = try await Self.kill(isDurable: true)
             #expect(acknowledged > 100 && lost == 0)
+            all = (all.acknowledged + acknowledged, all.lost + lost)
         }
         let (_, lost) = try await Self.kill(isDurable: false)
         #expect(lost > 0, "otherwise the test would show nothing")
+        // For the report of Tests/ClusterReport.
+        let told = "\(Self.kills) kills, \(all.acknowledged) acknowledged, \(all.lost) lost; \(lost) lost without"
+        print("durability: \(told)")
     }
 
     /// Each master of a cluster waits for its own replicas.
