@@ -189,14 +189,18 @@ def test_others_who_change_settings(stack: Stack, api: ServerAPI):
         eventually_blocking(lambda: stack.sql(
             "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE mode = 'RowExclusiveLock' AND granted "
             f"AND application_name = '{label}'") == [["1"]], "the lock to be held")
-        waited = apply(api, {"apps": {app: {}}})
-        assert (waited.status, waited.code) == (409, "conflict") and "nothing was changed" in waited.body["detail"]
+        once = {"Idempotency-Key": unique("settings")}
+        waited = apply(api, {"apps": {app: {}}}, headers=once)
+        assert (waited.status, waited.code) == (409, "settings_changing") and "nothing was changed" in waited.body["detail"]
+        assert waited.headers["Retry-After"] == "1"
         assert apply(api, {"apps": {app: {}}}, "?dryRun=true").status == 200 == api.get("settings").status
     finally:
         stack.sql(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{label}'")
         holder.wait(timeout=60)
     assert app not in apps(stack)
-    assert apply(api, {"apps": {app: {}}}).status == 200
+    # The same request again is carried out: what it was refused for is not kept.
+    again = apply(api, {"apps": {app: {}}}, headers=once)
+    assert again.status == 200 and "Idempotency-Replayed" not in again.headers and app in apps(stack)
 
 
 def test_requests_that_wait(stack: Stack, api: ServerAPI):
