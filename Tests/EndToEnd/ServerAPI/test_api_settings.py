@@ -6,6 +6,7 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from described_api import is_as_described
 from secrecy import SPOKEN
 from server_api import Answer, ServerAPI, create_key
 from stack_control import Stack, unique
@@ -267,11 +268,11 @@ def test_an_app_is_removed(stack: Stack):
     api = ServerAPI(stack, key["key"])
     assert api.post("settings", body={"apps": {app: {"numbers": {f"+49{uuid.uuid4().int % 10 ** 9}": "ada"}}}}).status == 200
     own = create_key(stack, app=app)
-    assert ServerAPI(stack, own["key"]).delete("apps", app).status == 403
-    assert api.delete("apps", app).body == {"app": app}
+    assert is_as_described("removeApp", ServerAPI(stack, own["key"]).delete("apps", app)).status == 403
+    assert is_as_described("removeApp", api.delete("apps", app)).body == {"app": app}
     for table, column in (("apps", "id"), ("sip_numbers", "app"), ("api_keys", "app")):
         assert stack.sql(f"SELECT count(*) FROM {table} WHERE {column} = '{app}'") == [["0"]]
     assert stack.sql(f"SELECT act, by_name FROM audit_trail WHERE subject = '{app}' ORDER BY at DESC, id DESC LIMIT 1") == [["app.remove", key["id"]]]
-    gone = api.delete("apps", app)
+    gone = is_as_described("removeApp", api.delete("apps", app))
     assert (gone.status, gone.code) == (404, "not_found")
 
