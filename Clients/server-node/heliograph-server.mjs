@@ -13,6 +13,7 @@ const BACKOFF_CAP_MS = 8_000;
 const LONGEST_WAIT_MS = 60_000;
 /** Answers after which the same request may succeed. */
 const TRANSIENT = [429, 503, 504];
+const TRANSIENT_CODES = ["request_in_progress", "settings_changing"];
 /** The stream has a line at least every 15 s. */
 const STREAM_SILENCE_MS = 40_000;
 const SIGNATURE_SECONDS = 300;
@@ -31,7 +32,7 @@ export class HeliographError extends Error {
 
     /** Whether the same request, with the same idempotency key, may succeed later. */
     get isTransient() {
-        return this.status === 0 || TRANSIENT.includes(this.status) || this.code === "request_in_progress";
+        return this.status === 0 || TRANSIENT.includes(this.status) || TRANSIENT_CODES.includes(this.code);
     }
 }
 

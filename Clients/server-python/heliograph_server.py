@@ -27,6 +27,7 @@ BACKOFF_CAP_SECONDS = 8.0
 LONGEST_WAIT_SECONDS = 60.0
 # Answers after which the same request may succeed.
 TRANSIENT = (429, 503, 504)
+TRANSIENT_CODES = ("request_in_progress", "settings_changing")
 # The stream has a line at least every 15 s.
 STREAM_SILENCE_SECONDS = 40.0
 SIGNATURE_SECONDS = 300
@@ -58,7 +59,7 @@ class HeliographError(Exception):
     @property
     def is_transient(self) -> bool:
         """Whether the same request, with the same idempotency key, may succeed later."""
-        return self.status in (0, *TRANSIENT) or self.code == "request_in_progress"
+        return self.status in (0, *TRANSIENT) or self.code in TRANSIENT_CODES
 
 
 @dataclass(frozen=True)

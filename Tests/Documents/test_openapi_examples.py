@@ -82,6 +82,15 @@ def test_the_events_of_channels_and_calls_are_described():
     assert not validator.is_valid(call | {"state": "gone"})
 
 
+def test_the_events_of_messages_are_described():
+    validator = Draft202012Validator({"$ref": "#/components/schemas/AppEvent", "components": DOCUMENT["components"]})
+    event = {"event": "message", "account": "ada", "message": 7, "size": 5, "time": 1795412345}
+    for receiver in ({"to": "bob", "online": True}, {"channel": "room 1"}):
+        assert validator.is_valid(event | receiver) and validator.is_valid(event | receiver | {"text": "hello"})
+        assert not validator.is_valid(event | receiver | {"uid": 7})
+    assert not validator.is_valid(event) and not validator.is_valid(event | {"to": "bob", "online": True, "channel": "room 1"})
+
+
 def test_wrong_examples_are_noticed():
     document = copy.deepcopy(DOCUMENT)
     by_name = {one["operationId"]: one for one in operations(document)}

@@ -32,7 +32,8 @@ package struct InvitationService: ServiceDeclaration {
         let driver = driver(on: resources)
         let trunks = CachedRecords<AppID, TrunkTerms>(store: TrunkStore(pool: resources.pool))
         let calls = CallHandler(
-            driver: driver, trunks: trunks, callees: CalleeNumbers(store: UserStore(pool: resources.pool)))
+            driver: driver, trunks: trunks, callees: CalleeNumbers(store: UserStore(pool: resources.pool)),
+            audit: AuditStore(pool: resources.pool))
         let bridges = LostBridges(
             watch: LeaseWatch(on: resources) { .bridge($0) }, driver: driver, logger: logger)
         var parts = ServiceParts<InvitationTimer>(commands: commands(calls))

@@ -137,8 +137,9 @@ package struct PresenceService: ServiceDeclaration {
             return Done()
         }
         Self.addKeys(to: &router, APIKeyStore(pool: resources.pool))
-        let processes = ProcessHandler(redis: resources.redis, audit: AuditStore(pool: resources.pool))
-        router.on(DrainProcess.self, processes.drain)
+        let audit = AuditStore(pool: resources.pool)
+        router.on(DrainProcess.self, ProcessHandler(redis: resources.redis, audit: audit).drain)
+        router.on(NoteMailboxAct.self, MailboxAuditHandler(audit: audit).note)
         router.on(GetDatabaseServers.self, DatabaseHandler(like: resources.pool, logger: resources.logger).servers)
         return router
     }

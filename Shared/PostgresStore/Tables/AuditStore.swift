@@ -53,6 +53,12 @@ package enum AuditedAct: Equatable, Sendable {
     case liftRestriction(RestrictionKind, ChannelName)
     /// An order to a process to end.
     case drain
+    /// The deletion of all messages that wait for a user.
+    case emptyMailbox
+    /// The deletion of a message that waits for a user, by its version.
+    case recall(version: Int64)
+    /// The end of a user's call, by its id, in the user's name.
+    case endCall(String, in: ChannelName)
 
     fileprivate var word: String {
         switch self {
@@ -64,12 +70,15 @@ package enum AuditedAct: Equatable, Sendable {
         case .liftRestriction(.ban, _): "channel.unban"
         case .liftRestriction(.mute, _): "channel.unmute"
         case .drain: "process.drain"
+        case .emptyMailbox: "mailbox.empty"
+        case .recall: "message.recall"
+        case .endCall: "call.end"
         }
     }
 
     fileprivate var details: JSONValue {
         switch self {
-        case .disconnect, .drain: .object([])
+        case .disconnect, .drain, .emptyMailbox: .object([])
         case .mint(let seconds): .object([JSONMember("seconds", seconds)])
         case .trace(let seconds): .object([JSONMember("seconds", seconds)])
         case .restrict(_, let channel, let until, let reason):
@@ -78,6 +87,9 @@ package enum AuditedAct: Equatable, Sendable {
                 JSONMember("reason", reason),
             ])
         case .liftRestriction(_, let channel): .object([JSONMember("channel", channel.rawValue)])
+        case .recall(let version): .object([JSONMember("version", version)])
+        case .endCall(let call, let channel):
+            .object([JSONMember("call", call), JSONMember("channel", channel.rawValue)])
         }
     }
 }

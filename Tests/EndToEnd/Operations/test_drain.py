@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from described_api import is_as_described
 from server_api import ServerAPI, create_key
 from stack_control import Stack, is_running
 from waiting import eventually
@@ -27,7 +28,7 @@ async def test_a_gateway_is_asked_by_the_api(make_stack, people):
         gateway = process(stack, "gateway")
         pid = stack.pids["gateway#1"]
         assert not any(one["draining"] for one in api.get("processes").body["processes"])
-        assert api.post("processes", gateway, "drain").body == {"id": gateway}
+        assert is_as_described("drainProcess", api.post("processes", gateway, "drain")).body == {"id": gateway}
         marked = {one["id"]: one["draining"] for one in api.get("processes").body["processes"]}
         assert [id for id, draining in marked.items() if draining] == [gateway]
         await eventually(lambda: not is_running(pid), "the gateway has ended", ENDED_WITHIN)
@@ -37,7 +38,7 @@ async def test_a_gateway_is_asked_by_the_api(make_stack, people):
     entry = json.loads(stack.control("audit", "--limit", "1", "--json"))["entries"][0]
     assert {name: entry[name] for name in ("act", "app", "subject", "by", "name")} == {
         "act": "process.drain", "app": None, "subject": gateway, "by": "key", "name": key["id"]}
-    gone = api.post("processes", gateway, "drain")
+    gone = is_as_described("drainProcess", api.post("processes", gateway, "drain"))
     assert (gone.status, gone.code) == (404, "not_found")
 
 
@@ -55,4 +56,5 @@ async def test_a_service_is_asked_by_a_command(make_stack):
 def test_others_drain_nothing(stack: Stack):
     presence = process(stack, "presence")
     for key in (create_key(stack, scopes=("read", "send")), create_key(stack, app=stack.open_app.id)):
-        assert ServerAPI(stack, key["key"]).post("processes", presence, "drain").status == 403
+        refused = is_as_described("drainProcess", ServerAPI(stack, key["key"]).post("processes", presence, "drain"))
+        assert refused.status == 403

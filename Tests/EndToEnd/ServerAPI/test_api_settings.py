@@ -6,6 +6,7 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from described_api import is_as_described
 from secrecy import SPOKEN
 from server_api import Answer, ServerAPI, create_key
 from stack_control import Stack, unique
@@ -189,14 +190,18 @@ def test_others_who_change_settings(stack: Stack, api: ServerAPI):
         eventually_blocking(lambda: stack.sql(
             "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE mode = 'RowExclusiveLock' AND granted "
             f"AND application_name = '{label}'") == [["1"]], "the lock to be held")
-        waited = apply(api, {"apps": {app: {}}})
-        assert (waited.status, waited.code) == (409, "conflict") and "nothing was changed" in waited.body["detail"]
+        once = {"Idempotency-Key": unique("settings")}
+        waited = apply(api, {"apps": {app: {}}}, headers=once)
+        assert (waited.status, waited.code) == (409, "settings_changing") and "nothing was changed" in waited.body["detail"]
+        assert waited.headers["Retry-After"] == "1"
         assert apply(api, {"apps": {app: {}}}, "?dryRun=true").status == 200 == api.get("settings").status
     finally:
         stack.sql(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{label}'")
         holder.wait(timeout=60)
     assert app not in apps(stack)
-    assert apply(api, {"apps": {app: {}}}).status == 200
+    # The same request again is carried out: what it was refused for is not kept.
+    again = apply(api, {"apps": {app: {}}}, headers=once)
+    assert again.status == 200 and "Idempotency-Replayed" not in again.headers and app in apps(stack)
 
 
 def test_requests_that_wait(stack: Stack, api: ServerAPI):
@@ -263,11 +268,11 @@ def test_an_app_is_removed(stack: Stack):
     api = ServerAPI(stack, key["key"])
     assert api.post("settings", body={"apps": {app: {"numbers": {f"+49{uuid.uuid4().int % 10 ** 9}": "ada"}}}}).status == 200
     own = create_key(stack, app=app)
-    assert ServerAPI(stack, own["key"]).delete("apps", app).status == 403
-    assert api.delete("apps", app).body == {"app": app}
+    assert is_as_described("removeApp", ServerAPI(stack, own["key"]).delete("apps", app)).status == 403
+    assert is_as_described("removeApp", api.delete("apps", app)).body == {"app": app}
     for table, column in (("apps", "id"), ("sip_numbers", "app"), ("api_keys", "app")):
         assert stack.sql(f"SELECT count(*) FROM {table} WHERE {column} = '{app}'") == [["0"]]
     assert stack.sql(f"SELECT act, by_name FROM audit_trail WHERE subject = '{app}' ORDER BY at DESC, id DESC LIMIT 1") == [["app.remove", key["id"]]]
-    gone = api.delete("apps", app)
+    gone = is_as_described("removeApp", api.delete("apps", app))
     assert (gone.status, gone.code) == (404, "not_found")
 

@@ -40,6 +40,29 @@ def test_acts_of_a_key(stack: Stack, app: str):
     assert token not in json.dumps(entries)
 
 
+def test_deleted_messages_and_ended_calls(stack: Stack, app: str):
+    made = create_key(stack, app=app)
+    api = ServerAPI(stack, made["key"])
+    user, calls = ("apps", app, "users", "änna"), ("apps", app, "calls")
+    text = unique("a text")
+    first, second = (api.post(*user, "messages", body={"from": "shop", "message": text}).body["version"] for _ in range(2))
+    once = {"Idempotency-Key": unique("recall"), "X-Request-Id": "the-recall"}
+    assert [api.delete(*user, "mailbox", str(first), headers=once).status for _ in range(2)] == [200, 200]
+    assert api.delete(*user, "mailbox").body["removed"] == 1 and second > first
+    call = api.post(*calls, body={"from": "shop", "to": "änna", "channel": "room 日", "extra": json.dumps(text)}).body["call"]
+    assert api.delete(*calls, call, query="?account=shop").status == 200
+    # What only reads, what is refused, and a call that there is not have no entry.
+    assert api.get(*user, "mailbox").status == 200
+    assert api.delete(*user, "mailbox", "x").status == 400
+    assert api.delete(*calls, call, query="?account=shop").status == 404
+    entries = [one for one in trail(stack, app) if one["by"] == "key"]
+    assert [(one["act"], one["subject"], one["name"], one["details"]) for one in entries] == [
+        ("message.recall", "änna", made["id"], {"version": first}), ("mailbox.empty", "änna", made["id"], {}),
+        ("call.end", "shop", made["id"], {"call": call, "channel": "room 日"})]
+    assert entries[0]["requestId"] == "the-recall" and len({one["command"] for one in entries}) == 3
+    assert text not in json.dumps(entries)
+
+
 def test_acts_of_the_command_line(stack: Stack, app: str):
     user = ("--app", app, "--account", "anna")
     stack.control("app", "limit", app, "--messages-per-second", "99")
@@ -75,10 +98,21 @@ def test_acts_of_the_command_line(stack: Stack, app: str):
 def test_an_act_that_cannot_be_noted_is_refused(make_stack):
     stack: Stack = make_stack(gateways=1)
     api = ServerAPI(stack, create_key(stack)["key"])
-    user = ("apps", stack.open_app.id, "users", "anna")
+    app = ("apps", stack.open_app.id)
+    user = (*app, "users", "anna")
     assert api.post(*user, "disconnect").status == 200
-    stack.sql("ALTER TABLE audit_entries ADD CONSTRAINT none CHECK (act <> 'user.disconnect' AND act <> 'token.mint') NOT VALID")
+    version = api.post(*user, "messages", body={"from": "shop", "message": "waits"}).body["version"]
+    call = api.post(*app, "calls", body={"from": "shop", "to": "anna", "channel": "c"}).body["call"]
+    acts = ("user.disconnect", "token.mint", "message.recall", "mailbox.empty", "call.end")
+    stack.sql(f"ALTER TABLE audit_entries ADD CONSTRAINT none CHECK (act NOT IN {acts}) NOT VALID")
     for path, body in ((("disconnect",), None), (("tokens",), {"ttl": 9})):
         assert api.post(*user, *path, body=body).status >= 500
+    assert api.delete(*user, "mailbox", str(version)).status >= 500
+    assert api.delete(*user, "mailbox").status >= 500
+    assert api.delete(*app, "calls", call, query="?account=shop").status >= 500
+    assert [one["version"] for one in api.get(*user, "mailbox").body["messages"]] == [version]
     stack.sql("ALTER TABLE audit_entries DROP CONSTRAINT none")
     assert api.post(*user, "disconnect").status == 200
+    # Nothing of what was refused was done.
+    assert api.delete(*user, "mailbox", str(version)).status == 200
+    assert api.delete(*app, "calls", call, query="?account=shop").status == 200

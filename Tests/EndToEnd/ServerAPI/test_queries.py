@@ -73,6 +73,15 @@ async def test_tokens(stack: Stack, people, api: ServerAPI):
         assert (refused.status, refused.body["field"]) == (400, "ttl")
 
 
+def test_an_app_without_a_certificate(stack: Stack, api: ServerAPI):
+    """As those that were made by hand may be: no release makes one."""
+    app = stack.create_app(unique("bare")).id
+    stack.sql(f"UPDATE apps SET certificate = '' WHERE id = '{app}'")
+    for path, body in ((("tokens",), {"ttl": 60}), (("tokens", "revoke"), {"token": "x"})):
+        refused = api.post("apps", app, "users", "ann", *path, body=body)
+        assert (refused.status, refused.code) == (409, "no_certificate")
+
+
 def test_every_code_is_described_where_problems_refer_to(stack: Stack, api: ServerAPI):
     problem = api.get("nothing")
     assert problem.status == 404

@@ -2,6 +2,7 @@
 
 import json
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from urllib.parse import urlsplit
 
@@ -9,7 +10,7 @@ import pytest
 from apps import App
 from server_api import Answer, ServerAPI, create_key
 from stack_control import Stack, unique
-from waiting import eventually, let_pass, let_pass_blocking
+from waiting import eventually, eventually_blocking, let_pass, let_pass_blocking
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +117,31 @@ async def test_a_repetition_has_no_further_effect(stack: Stack, people, app: App
         assert bob.texts() == ["once", "last"]
     tags = stack.redis_keys("{k:*:idem")
     assert tags and all(int(stack.redis("PTTL", tag)) > 0 for tag in tags)
+
+
+def test_a_repetition_while_the_first_is_in_progress(make_stack):
+    """It is told when to try again, at whichever gateway, and then has the first one's answer."""
+    stack: Stack = make_stack(gateways=2)
+    key = create_key(stack)["key"]
+    apis = [ServerAPI(stack, key, gateway) for gateway in (0, 1)]
+    path = ("apps", stack.open_app.id, "channels", "room", "attributes", "topic")
+    # From here on the gateways know the key and the app.
+    assert [api.put(*path, body={"value": "before"}).status for api in apis] == [200, 200]
+    once, body = {"Idempotency-Key": unique("slow")}, {"value": "once"}
+    with ThreadPoolExecutor(1) as pool:
+        stack.freeze("channel-state#1")
+        try:
+            first = pool.submit(ServerAPI(stack, key).put, *path, body=body, headers=once)
+            eventually_blocking(
+                lambda: [tag for tag in stack.redis_keys("{k:*:idem") if once["Idempotency-Key"] in tag], "the first one is in progress")
+            refused = [api.put(*path, body=body, headers=once) for api in apis]
+        finally:
+            stack.thaw("channel-state#1")
+        done = first.result(timeout=20)
+    assert [(answer.status, answer.code, answer.headers["Retry-After"]) for answer in refused] == [(409, "request_in_progress", "1")] * 2
+    assert (done.status, done.body["value"]) == (200, "once") and "Idempotency-Replayed" not in done.headers
+    again = apis[1].put(*path, body=body, headers=once)
+    assert (again.status, again.body, again.headers["Idempotency-Replayed"]) == (200, done.body, "true")
 
 
 @pytest.mark.parametrize("channel", [

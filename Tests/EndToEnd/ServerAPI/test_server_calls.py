@@ -99,6 +99,17 @@ async def test_a_repeated_start_calls_once(stack: Stack, people, path):
         assert len(bob.calls("invite")) == 1
 
 
+def test_digits_before_the_telephone_is_called(make_stack):
+    """Without a bridge nobody calls it."""
+    stack: Stack = make_stack(gateways=1, sip_bridge=0)
+    api, path = ServerAPI(stack, create_key(stack)["key"]), ("apps", stack.open_app.id, "calls")
+    stack.control("trunk", "set", stack.open_app.id, "192.0.2.1", "--allow=any")
+    call = started(api, path, **{"from": "shop"}, to="+49301234567", channel="c")
+    early = api.post(*path, call, "digits", body={"from": "shop", "digits": "1"})
+    assert (early.status, early.code) == (409, "wrong_call_state")
+    assert api.delete(*path, call, query="?account=shop").status == 200
+
+
 def test_what_is_refused(stack: Stack, api: ServerAPI, path):
     good = {"from": "ann", "to": "bob", "channel": "c"}
     for body, field in (

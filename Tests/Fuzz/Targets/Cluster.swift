@@ -97,6 +97,7 @@ extension FuzzTarget {
         record(RestrictMember.self), record(RestrictedMember.self), record(LiftRestriction.self),
         record(ListRestrictions.self), record(RestrictionPage.self), record(ChannelRestriction.self),
         record(RevokeTokens.self), record(GetRevokedTokens.self), record(RevokedTokens.self),
+        record(NoteMailboxAct.self),
         record(ChangeUserAttribute.self),
         record(ChangeChannelAttribute.self), record(ListChannelAttributes.self), record(AttributeExpectation.self),
         record(QueryUserStatus.self), record(UserStatus.self), record(SetUserAttribute.self),

@@ -71,7 +71,17 @@ import Testing
             var end = CallAct(
                 verb: .end, actor: try server("bob", on: stage), channel: stage.channel, peer: "alice", extra: "")
             end.call = call
+            // Without an entry in the audit trail it goes on.
+            _ = try await stage.pool.query(
+                "ALTER TABLE audit_entries ADD CONSTRAINT none CHECK (act <> 'call.end') NOT VALID")
+            let refusal = await #expect(throws: SignalingError.self) { try await stage.send(end) }
+            #expect(refusal?.reason == .refusedByPostgres)
+            #expect(try await find(call, of: "bob", on: stage).peer.rawValue == "alice")
+            _ = try await stage.pool.query("ALTER TABLE audit_entries DROP CONSTRAINT none")
             _ = try await stage.send(end)
+            let noted = try await stage.pool.query(
+                "SELECT subject || ' ' || (details ->> 'call') AS line FROM audit_trail WHERE act = 'call.end'")
+            #expect(try noted.map { try $0.string("line") } == ["bob \(call)"])
             try await stage.expectMail(of: "bob", ["voip_invite_bye"])
             try await stage.expectMail(of: "alice", ["voip_invite_ack", "voip_invite_bye"])
             await #expect(throws: SignalingError.self, "it is over") { try await find(call, of: "bob", on: stage) }

@@ -75,6 +75,20 @@ import Testing
         await pool.close()
     }
 
+    @Test func deletedMessagesAndEndedCallsAreThereByTheirIDs() async throws {
+        let audit = AuditStore(pool: pool)
+        let who = "an'na key 0123456789abcdef"
+        try await audit.note(.emptyMailbox, to: user, by: Self.cause("1"))
+        #expect(try await last("details") == "{}")
+        try await audit.note(.recall(version: 9_007_199_254_740_991), to: user, by: Self.cause("2"))
+        #expect(try await last("details") == #"{"version": 9007199254740991}"#)
+        try await audit.note(.endCall("call.1", in: try ChannelName("a room")), to: user, by: Self.cause("3"))
+        #expect(try await last("details ->> 'call'") == "call.1")
+        #expect(try await last("details ->> 'channel'") == "a room")
+        #expect(try await entries() == ["mailbox.empty \(who)", "message.recall \(who)", "call.end \(who)"])
+        await pool.close()
+    }
+
     /// A statement of a process that says nothing is the database user's; what a statement says holds for it only.
     @Test func aCauseHoldsForItsStatement() async throws {
         let pool = PostgresPool(configuration: pool.configuration, connections: 1, logger: Logger(label: "test"))

@@ -100,11 +100,15 @@ import Testing
     @Test func conflictsHaveCodesOfTheirOwn() {
         for (reason, code) in [
             (SignalingReason.valueDiffers, APIErrorCode.valueDiffers), (.reinvite, .callPending),
-            (.wrongState, .conflict),
+            (.wrongState, .wrongCallState),
         ] {
             let problem = APIProblem(SignalingError(.failed, reason, "why"))
             #expect(problem.code == code && code.status == 409 && !code.isPassing)
         }
+        // Nothing was changed: a repetition is carried out.
+        let changing = APIProblem(SignalingError(.failed, .settingsChanged, "why"))
+        #expect(changing.code == .settingsChanging && changing.code.status == 409 && changing.code.isPassing)
+        #expect(changing.retryAfter == 1)
     }
 
     @Test func unknownPathsAndMethods() {
@@ -246,7 +250,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (SignalingReason.reinvite, APIErrorCode.callPending), (.wrongState, .conflict), (.unknownCall, .notFound),
+        (SignalingReason.reinvite, APIErrorCode.callPending), (.wrongState, .wrongCallState),
+        (.unknownCall, .notFound),
         (.callEnded, .notFound), (.tooManyCalls, .tooManyCalls), (.tooManyNewCalls, .tooManyCalls),
         (.appCalls, .tooManyCalls), (.appNewCalls, .tooManyCalls), (.busy, .unavailable),
         (.mailboxFull, .mailboxFull),

@@ -63,10 +63,9 @@ struct ModerationHandler: Sendable {
         _ act: AuditedAct, to account: Account, of channel: ChannelKey, _ context: CommandContext
     ) async throws(SignalingError) {
         guard context.asker != nil else { return }
-        let cause = AuditCause.key(
-            context.cause.key, request: context.cause.request, trace: context.cause.trace, command: context.id)
         try await answerOfPostgres { () throws(PostgresError) in
-            try await audit.note(act, to: UserKey(app: channel.app, account: account), by: cause)
+            try await audit.note(
+                act, to: UserKey(app: channel.app, account: account), by: AuditCause(context))
         }
     }
 }

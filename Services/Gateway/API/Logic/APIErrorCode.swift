@@ -6,9 +6,11 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
     case forbidden
     case notFound = "not_found"
     case methodNotAllowed = "method_not_allowed"
-    case conflict
     case valueDiffers = "value_differs"
     case callPending = "call_pending"
+    case wrongCallState = "wrong_call_state"
+    case settingsChanging = "settings_changing"
+    case noCertificate = "no_certificate"
     case requestInProgress = "request_in_progress"
     case alreadyDelivered = "already_delivered"
     case keyReused = "idempotency_key_reused"
@@ -33,7 +35,8 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
         case .forbidden: 403
         case .notFound: 404
         case .methodNotAllowed: 405
-        case .conflict, .valueDiffers, .callPending, .requestInProgress, .alreadyDelivered: 409
+        case .valueDiffers, .callPending, .wrongCallState, .settingsChanging, .noCertificate: 409
+        case .requestInProgress, .alreadyDelivered: 409
         case .mailboxFull, .tooManyAttributes, .tooManyBans, .tooManyCalls, .tooManyKeys: 409
         case .bodyTooLarge: 413
         case .unsupportedMediaType: 415
@@ -46,7 +49,7 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
     }
 
     /// Whether the same request may succeed later, so that an answer with it is not kept for repetitions.
-    package var isPassing: Bool { status >= 500 || self == .rateLimited }
+    package var isPassing: Bool { status >= 500 || self == .rateLimited || self == .settingsChanging }
 
     /// What it means and what to do, in one sentence.
     package var meaning: String {
@@ -58,11 +61,11 @@ package enum APIErrorCode: String, CaseIterable, Sendable {
         case .forbidden: "The key is valid, but lacks the scope or may not use this app."
         case .notFound: "There is no such path, app, key, process, attribute, ban, member, call or waiting message."
         case .methodNotAllowed: "The path exists, but not with this method; the header `Allow` lists those that it has."
-        case .conflict:
-            "Something else holds at present: the call is in another state, others are changing settings, or the app "
-                + "has no certificate, with which tokens are made."
         case .valueDiffers: "The attribute has another value than expected; nothing was changed."
         case .callPending: "A call is pending between the two in the channel; end it first."
+        case .wrongCallState: "The call is in the wrong state: digits, for example, before the telephone is called."
+        case .settingsChanging: "Others are changing settings; nothing was changed. Try again after `Retry-After`."
+        case .noCertificate: "The app has no certificate, with which tokens are made."
         case .requestInProgress:
             "A request with the same idempotency key is in progress; try again after the seconds of `Retry-After`."
         case .alreadyDelivered: "The message was already delivered to the receiver, so that it cannot be recalled."

@@ -43,7 +43,8 @@ package struct APIProblem: Error, Equatable, Sendable {
             case .tooManyKeys: .tooManyKeys
             case .valueDiffers: .valueDiffers
             case .reinvite: .callPending
-            case .wrongState, .settingsChanged: .conflict
+            case .wrongState: .wrongCallState
+            case .settingsChanged: .settingsChanging
             case .unknownApp, .unknownKey, .unknownProcess, .notBanned, .noSuchMember, .unknownCall, .callEnded:
                 .notFound
             case .tooManyCalls, .tooManyNewCalls, .appCalls, .appNewCalls: .tooManyCalls
@@ -54,7 +55,7 @@ package struct APIProblem: Error, Equatable, Sendable {
             }
         self.init(code, error.message)
         switch error.reason {
-        case .rateLimited: retryAfter = 1
+        case .rateLimited, .settingsChanged: retryAfter = 1
         case .overloaded: (retryAfter, bound) = (1, error.message)
         // Processes tell each other their levels every 5 s.
         case .clusterLevel: (retryAfter, bound) = (5, error.message)

@@ -87,7 +87,7 @@ extension APIPerformer {
 
     private func certificate(of app: AppID) async throws(APIProblem) -> String {
         guard let certificate = try await directory.settings(of: app)?.certificate, !certificate.isEmpty else {
-            throw APIProblem(.conflict, "the app has no certificate, with which tokens are made")
+            throw APIProblem(.noCertificate, "the app has no certificate")
         }
         return certificate
     }

@@ -1,5 +1,6 @@
 internal import BusProtocol
 internal import ClusterBus
+internal import ClusterService
 internal import ClusterState
 internal import InvitationLogic
 internal import PostgresStore
@@ -12,6 +13,7 @@ struct CallHandler: Sendable {
     let driver: CallDriver
     let trunks: CachedRecords<AppID, TrunkTerms>
     let callees: CalleeNumbers
+    let audit: AuditStore
 
     private var records: CallRecordStore { driver.records }
     private var lines: PhoneLines { driver.lines }
@@ -24,6 +26,7 @@ struct CallHandler: Sendable {
         }
         try CallMessage.checkSize(command.extra)
         if command.verb == .message { try CallMessage.check(command.extra) }
+        try await note(command, context)
         let callee = try CallRoute(callee: command.peer).account
         let tag = Self.tag(command.actor.user, command.channel, callee)
         try await driver.play(tag, context) { machine, now throws(SignalingError) in
@@ -31,6 +34,15 @@ struct CallHandler: Sendable {
             return try machine.play(command, now: now)
         }
         return Done()
+    }
+
+    /// Notes in the audit trail that an app's server ends a call, before it is done.
+    private func note(_ command: CallAct, _ context: CommandContext) async throws(SignalingError) {
+        guard command.verb == .end, command.actor.session.isServer, let call = command.call else { return }
+        try await answerOfPostgres { () throws(PostgresError) in
+            try await audit.note(
+                .endCall(call, in: command.channel), to: command.actor.user, by: AuditCause(context))
+        }
     }
 
     /// Handles the question for a user's call.

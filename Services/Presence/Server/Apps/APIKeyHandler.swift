@@ -1,5 +1,6 @@
 internal import BusProtocol
 internal import ClusterBus
+internal import ClusterService
 internal import PostgresStore
 internal import SignalingProtocol
 

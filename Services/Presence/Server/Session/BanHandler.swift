@@ -1,5 +1,6 @@
 internal import BusProtocol
 internal import ClusterBus
+internal import ClusterService
 internal import Logging
 internal import MessageStore
 internal import PostgresStore
@@ -97,13 +98,5 @@ struct BanHandler: Sendable {
     static func noting(_ entry: BanStore.Entry) -> RedisCommand {
         .noting(
             banOf: entry.user, until: entry.ban.until, tokens: entry.tokensUntil, version: entry.version)
-    }
-}
-
-extension AuditCause {
-    /// The request for which a command was sent by a gateway.
-    init(_ context: CommandContext) {
-        self = .key(
-            context.cause.key, request: context.cause.request, trace: context.cause.trace, command: context.id)
     }
 }

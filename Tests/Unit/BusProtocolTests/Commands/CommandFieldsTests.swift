@@ -82,6 +82,8 @@ import Testing
         try comesBack(RevokeTokens(user: its.user, until: .max))
         try comesBack(GetRevokedTokens(user: its.user))
         try comesBack(GetRevokedTokens(user: its.user, mintedSeconds: 60))
+        try comesBack(NoteMailboxAct(user: its.user))
+        try comesBack(NoteMailboxAct(user: its.user, version: .max))
         try comesBack(ApplySettings(its.attribute.value, isDryRun: true))
         try comesBack(ApplySettings("{}", isDryRun: false))
         try comesBack(RemoveApp(try AppID("a:1")))

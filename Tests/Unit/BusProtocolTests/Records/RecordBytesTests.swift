@@ -51,6 +51,7 @@ import Testing
         try expect(APIKeyCreated(record: "{}"), "6:record2:{}")
         try expect(RevokeAPIKey(id: "0f"), "3:key2:0f")
         try expect(DrainProcess("g1.0f"), "7:process5:g1.0f")
+        try expect(NoteMailboxAct(user: user, version: 7), "3:app1:a7:account4:anna7:version1:7")
         try expect(
             DatabaseServer(name: "h:1", role: .standby),
             "4:name3:h:14:role7:standby7:version0:11:connections1:04:most1:08:standbys1:03:lag1:0")
