@@ -117,21 +117,44 @@ struct WebhookCommand: AsyncParsableCommand {
 
         @OptionGroup var place: WebhookPlace
 
+        /// The times that `--since` and `--until` may name, in Unix seconds.
+        private static let times: ClosedRange<Int64> = 0...9_999_999_999
+
         @Option(help: "Only the event with this id.")
         var id: String?
+
+        @Option(help: "Only events that were given up at this time or later, in Unix seconds.")
+        var since: Int64?
+
+        @Option(help: "Only events that were given up before this time, in Unix seconds.")
+        var until: Int64?
 
         @Option(help: "How many, the oldest first: 1...100000.")
         var limit = 100_000
 
         @OptionGroup var output: OutputOptions
 
-        func validate() throws { try WebhookCommand.check(limit: limit) }
+        private var begin: Int64 { since ?? Self.times.lowerBound }
+
+        /// Without `--until` after all times.
+        private var end: Int64 { until ?? Self.times.upperBound + 1 }
+
+        func validate() throws {
+            try WebhookCommand.check(limit: limit)
+            for (name, time) in [("--since", since), ("--until", until)] {
+                guard Self.times.contains(time ?? 0) else {
+                    throw ValidationError("\(name) must be 0...\(Self.times.upperBound)")
+                }
+            }
+            guard begin < end else { throw ValidationError("--since must be before --until") }
+        }
 
         func run() async throws {
             try await Failure.reported {
                 let key = place.key
                 try await Database.with { pool in
-                    guard let count = try await WebhookStore(pool: pool).replay(key, id: id, limit: limit) else {
+                    let store = WebhookStore(pool: pool)
+                    guard let count = try await store.replay(key, id: id, died: begin..<end, limit: limit) else {
                         throw WebhookRecord.missing(key)
                     }
                     output.show(

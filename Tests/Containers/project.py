@@ -62,9 +62,10 @@ def free_port() -> str:
 class Project:
     """Containers, networks and volumes of one name."""
 
-    def __init__(self, *overlays: str, without: tuple[str, ...] = ()):
+    def __init__(self, *overlays: str, without: tuple[str, ...] = (), **settings: str):
         """
         :param without: services that are not started
+        :param settings: variables of the files, besides those that every stack here has
         """
         self._without = without
         # Version 1 of compose takes Podman's network with addresses of its own for a changed one, and starts nothing more in it.
@@ -86,7 +87,7 @@ class Project:
             "COMPOSE_PROJECT_NAME": self.name, "COMPOSE_HTTP_TIMEOUT": "300", "HELIOGRAPH_PUBLIC_HOST": HOST,
             "HELIOGRAPH_PUBLIC_BIND": HOST, "HELIOGRAPH_API_BIND": API_HOST, "HELIOGRAPH_SECRETS": str(self.folder / "secrets"), "HELIOGRAPH_TLS": str(tls),
             "HELIOGRAPH_OPEN_FILES": str(files), "HELIOGRAPH_PROXY_CONNECTIONS": str(min(100_000, files // 2 - 500)),
-            "HELIOGRAPH_PROMETHEUS_PORT": free_port(), "HELIOGRAPH_GRAFANA_PORT": free_port()}
+            "HELIOGRAPH_PROMETHEUS_PORT": free_port(), "HELIOGRAPH_GRAFANA_PORT": free_port(), **settings}
         self._over = threading.Event()
         self._checks: threading.Thread | None = None
 
@@ -178,9 +179,9 @@ class Project:
 
 
 @contextlib.contextmanager
-def running(*overlays: str, without: tuple[str, ...] = ()) -> Iterator[Project]:
+def running(*overlays: str, without: tuple[str, ...] = (), **settings: str) -> Iterator[Project]:
     """A stack for the time of a fixture or a test, and nothing of it afterwards."""
-    project = Project(*overlays, without=without)
+    project = Project(*overlays, without=without, **settings)
     try:
         project.up()
         yield project

@@ -3,20 +3,29 @@
 import asyncio
 import base64
 import json
+import os
 import urllib.parse
 import urllib.request
+from pathlib import Path
 
 import pytest
 from monitoring import DASHBOARDS, queries, rules
-from project import Project, has_image, running
+from project import ENGINE, Project, has_image, run, running
+from seccomp import IO_URING_SETUP
 from users import login, start, talk
 from waiting import eventually, eventually_blocking
-from web import fetch
+from web import fetch, metric
 
 GRAFANA = "grafana/grafana:11.3.0"
 JOBS = {"gateway": 3, "presence": 1, "channel-state": 1, "invitation": 1, "sip-bridge": 1, "webhooks": 1}
 # Prometheus scrapes and evaluates every 15 s.
 ROUNDS_SECONDS = 90
+# The engine's own seccomp profile, where Podman's package has it.
+ENGINES_PROFILE = os.environ.get("HELIOGRAPH_ENGINE_SECCOMP") or "/usr/share/containers/seccomp.json"
+# Asks the kernel for a ring with the flags of a gateway's (Shared/CRing), and prints why there is none.
+ASK_FOR_RING = f'my $p = pack("L3x108", 0, 0, 1 << 12 | 1 << 13); print syscall({IO_URING_SETUP}, 8, $p) < 0 ? "$!" : "";'
+# So many that each of three gateways sends an event of a channel by its ring.
+MEMBERS = 30
 
 
 @pytest.mark.parametrize("overlay", ["standby", "redis-cluster"])
@@ -37,6 +46,47 @@ async def test_overlays_serve(overlay: str):
             assert nodes.count("master") == nodes.count("slave") == 3
         await first.close()
         await second.close()
+
+
+@pytest.fixture(scope="module")
+def ring_profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The profile that docker-compose.io-uring.yml gives to gateways, made as Docs/operations.md says."""
+    profile = tmp_path_factory.mktemp("seccomp") / "seccomp.json"
+    run("Docker/allow-io-uring", ENGINES_PROFILE, str(profile))
+    return profile
+
+
+def ring_refusal(profile: Path | str) -> str:
+    """Why a container with this profile, and with no more rights than a gateway's, gets no ring; empty where it gets one."""
+    return run(ENGINE, "run", "--rm", "--cap-drop=ALL", f"--security-opt=seccomp={profile}", "heliograph", "perl", "-e", ASK_FOR_RING)
+
+
+def test_the_profile_refuses_no_ring_that_the_kernel_allows(ring_profile: Path):
+    assert ring_refusal(ring_profile) == ring_refusal("unconfined")
+
+
+async def test_gateways_send_by_io_uring(ring_profile: Path):
+    """Where the kernel allows it; else each says so once, and works without it."""
+    refusal = await asyncio.to_thread(ring_refusal, "unconfined")
+    print(f"\nio_uring in containers: {refusal or 'allowed'}")
+    # Compose sends what the file contains, which Podman's service takes for the file's name: there the gateways have no profile.
+    allowed = str(ring_profile) if ENGINE == "docker" else "unconfined"
+    with running("io-uring", HELIOGRAPH_SECCOMP=allowed) as project:
+        await asyncio.to_thread(start, project)
+        members = [await login(f"member{number}") for number in range(MEMBERS)]
+        for member in members:
+            await member.join("ring")
+        await members[0].say("ring", "to everybody")
+        for member in members:
+            await eventually(lambda m=member: "to everybody" in str(m.events), f"{member.account} has the event")
+        await talk(members[0], members[-1])
+        for container in project.ids("gateway"):
+            rings = metric(f"http://{project.address(container)}:9090", "heliograph_gateway_rings")
+            told = [line for line in project.logs(container).splitlines() if "no io_uring" in line]
+            assert (rings > 0, len(told)) == ((False, 1) if refusal else (True, 0)), told
+            assert all(refusal in line for line in told), refusal
+        for member in members:
+            await member.close()
 
 
 def get(base: str, path: str, password: str | None = None, **arguments: str) -> object:

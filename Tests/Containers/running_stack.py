@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
+from backup_pod import BackupPod
 from event_stream import Stream
 from project import API_HOST, ENGINE, HOST, USER, Failed, Project, run, running
 from raw_socket import RawSocket
@@ -255,6 +256,14 @@ async def test_down_and_up_loses_nothing(project: Project):
     await receiver.close()
 
 
+async def restore(project: Project, place: str) -> None:
+    """Stops all processes, restores a backup, and starts them again."""
+    await asyncio.to_thread(project.compose, "stop", "--timeout", "45", *PROGRAMS)
+    await asyncio.to_thread(project.control, "restore", place, "--as-of-backup", "--replace")
+    await asyncio.to_thread(project.up)
+    await asyncio.to_thread(start, project)
+
+
 async def test_a_backup_is_restored(project: Project):
     """As Docs/operations.md says."""
     place = "/var/backups/heliograph/first"
@@ -266,11 +275,29 @@ async def test_a_backup_is_restored(project: Project):
     await asyncio.to_thread(project.control, "app", "create", "--id=afterwards", "--open")
     with pytest.raises(Failed, match="running|stop|process"):
         await asyncio.to_thread(project.control, "restore", place, "--as-of-backup", "--replace")
-    await asyncio.to_thread(project.compose, "stop", "--timeout", "45", *PROGRAMS)
-    await asyncio.to_thread(project.control, "restore", place, "--as-of-backup", "--replace")
-    await asyncio.to_thread(project.up)
-    await asyncio.to_thread(start, project)
+    await restore(project, place)
     assert "afterwards" not in await asyncio.to_thread(project.control, "app", "list")
     receiver = await login("later")
     await eventually(lambda: receiver.texts() == ["before the backup"], "the mailbox as of the backup")
+    await receiver.close()
+
+
+async def test_a_backup_of_kubernetes_is_restored(project: Project):
+    """What the CronJob's command writes in the image, with the environment, the rights and the volume of its pod."""
+    pod = BackupPod(project)
+    sender = await login("nightly")
+    await sender.tell("dawn", "before the night")
+    old = f"{pod.backups}/2020-01-31T03-17-00"
+    await asyncio.to_thread(pod.run, "sh", "-euc", f"mkdir {old} && touch -d 2020-01-31 {old}")
+    await asyncio.to_thread(pod.run, *pod.command)
+    await sender.tell("dawn", "after the night")
+    await sender.close()
+    # The old one is removed; the first one of the test before has another name.
+    made, = [name for name in (await asyncio.to_thread(pod.run, "ls", pod.backups)).split() if name.startswith("20")]
+    assert made > "2020-01-31T03-17-00"
+    with pytest.raises(Failed, match="Read-only file system"):
+        await asyncio.to_thread(pod.run, "touch", "/tmp/new")
+    await restore(project, f"{pod.backups}/{made}")
+    receiver = await login("dawn")
+    await eventually(lambda: receiver.texts() == ["before the night"], "the mailbox as of the backup")
     await receiver.close()

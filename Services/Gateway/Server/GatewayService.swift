@@ -156,6 +156,7 @@ package final class GatewayService: Service {
             return try await group.shutdownGracefully()
         }
         await eachShard(of: shards) { await $0.start() }
+        await tellOfRefusedRing()
         do {
             if try await beforeShutdown({ try await self.cluster.join(on: self.redis) }) { try await serve() }
         } catch {
@@ -166,6 +167,14 @@ package final class GatewayService: Service {
         }
         await end()
         try await group.shutdownGracefully()
+    }
+
+    /// Says once for all shards that the kernel refuses the ring: it does so to each for the same reason.
+    private func tellOfRefusedRing() async {
+        for shard in shards {
+            guard let refusal = await shard.ringRefusal else { continue }
+            return logger.info("no io_uring: each send is a system call", metadata: ["error": "\(refusal)"])
+        }
     }
 
     /// Ends the shards and their connections.

@@ -317,9 +317,12 @@ package struct WebhookStore: Sendable {
     /// Queues dead letters again, the oldest first, for another day of attempts that begins at once.
     /// - Parameters:
     ///   - id: only this one; nil for all.
+    ///   - died: only those that were given up at these times, in Unix seconds.
     ///   - limit: the number to queue.
     /// - Returns: how many were queued. Nil when there is no such webhook.
-    package func replay(_ key: WebhookKey, id: String?, limit: Int) async throws(PostgresError) -> Int? {
+    package func replay(
+        _ key: WebhookKey, id: String?, died: Range<Int64>, limit: Int
+    ) async throws(PostgresError) -> Int? {
         let rows = try await pool.query(
             """
             WITH hook AS (
@@ -328,14 +331,17 @@ package struct WebhookStore: Sendable {
                 DELETE FROM webhook_dead d USING hook
                 WHERE d.app = hook.app AND d.webhook = hook.name AND (d.at, d.id) IN (
                     SELECT at, id FROM webhook_dead
-                    WHERE app = $1 AND webhook = $2 AND ($3::text IS NULL OR id = $3) ORDER BY at, id LIMIT $4)
+                    WHERE app = $1 AND webhook = $2 AND ($3::text IS NULL OR id = $3)
+                        AND died_at >= to_timestamp($4::bigint) AND died_at < to_timestamp($5::bigint)
+                    ORDER BY at, id LIMIT $6)
                 RETURNING d.app, d.webhook, d.at, d.id, d.kind, d.body
             ), queued AS (
                 INSERT INTO webhook_events (app, webhook, at, id, kind, body)
                 SELECT app, webhook, at, id, kind, body FROM letters ON CONFLICT DO NOTHING
             )
             SELECT (SELECT count(*) FROM hook) AS hooks, (SELECT count(*) FROM letters) AS letters
-            """, key.parameters + [.optional(id), .int(Int64(limit))])
+            """,
+            key.parameters + [.optional(id), .int(died.lowerBound), .int(died.upperBound), .int(Int64(limit))])
         guard let row = rows.first, try row.int64("hooks") == 1 else { return nil }
         return Int(try row.int64("letters"))
     }

@@ -13,6 +13,8 @@ CONTROL = str(BINARIES / "heliographctl")
     ("heliographctl user k", ["kick"]),
     ("heliographctl user b", ["ban", "bans"]),
     ("heliographctl doctor --st", ["--strict"]),
+    ("heliographctl webhook replay --si", ["--since"]),
+    ("heliographctl webhook replay --u", ["--until"]),
     ("heliographctl call list --state t", ["talking"]),
 ])
 def test_completion_in_bash(tmp_path, line: str, wanted: list[str]):

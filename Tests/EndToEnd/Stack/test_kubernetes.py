@@ -1,6 +1,7 @@
 """The Kubernetes files: valid, consistent within themselves, and with the settings of the services."""
 
 import copy
+import json
 import os
 import re
 from pathlib import Path
@@ -35,6 +36,16 @@ def job(name: str) -> dict:
 def backup_pod() -> dict:
     cron = of_kind(job("backup.yaml")["items"], "CronJob")["heliograph-backup"]
     return cron["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+
+
+def patched_gateway(items: list[dict]) -> dict:
+    """The gateways' Deployment with the patch for io_uring, as `kubectl patch` merges it."""
+    patch, deployment = job("io-uring-gateway.yaml"), copy.deepcopy(of_kind(items, "Deployment")["gateway"])
+    changed, = patch["spec"]["template"]["spec"]["containers"]
+    assert patch == {"spec": {"template": {"spec": {"containers": [changed]}}}} and set(changed) == {"name", "securityContext"}
+    container, = [each for each in deployment["spec"]["template"]["spec"]["containers"] if each["name"] == changed["name"]]
+    container["securityContext"] = container["securityContext"] | changed["securityContext"]
+    return deployment
 
 
 def of_kind(items: list[dict], kind: str) -> dict[str, dict]:
@@ -87,7 +98,8 @@ def settings(service: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_all_objects_are_valid(items: list[dict], version: str):
-    for item in [*items, *job("backup.yaml")["items"], job("expand.yaml"), job("contract.yaml")]:
+    others = [job(name) for name in ("expand.yaml", "contract.yaml", "io-uring.yaml")]
+    for item in [*items, *job("backup.yaml")["items"], *others, patched_gateway(items)]:
         kubernetes_validate.validate(item, version, strict=True)
 
 
@@ -166,6 +178,62 @@ def test_pods_have_no_more_rights_than_they_need(items: list[dict]):
         assert confined["allowPrivilegeEscalation"] is False
         assert confined["capabilities"] == {"drop": ["ALL"]}
     assert [service for service in SERVICES if pod(items, service).get("hostNetwork")] == ["sip-bridge"]
+
+
+def test_only_the_gateways_have_another_profile(items: list[dict]):
+    before, after = of_kind(items, "Deployment")["gateway"], patched_gateway(items)
+    own = after["spec"]["template"]["spec"]["containers"][0]["securityContext"].pop("seccompProfile")
+    # Nothing else of the Deployment is changed: neither the other rights of the container nor those of the pod.
+    assert after == before and own["type"] == "Localhost"
+    for service in SERVICES:
+        assert pod(items, service)["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert "seccompProfile" not in process(items, service)["securityContext"]
+
+
+def test_the_profile_comes_onto_the_nodes_as_it_was_made(items: list[dict], tmp_path: Path):
+    """The DaemonSet's own commands put there what docker-compose.io-uring.yml gives to its gateways."""
+    spec = job("io-uring.yaml")["spec"]["template"]["spec"]
+    copier, = spec["initContainers"]
+    volumes = {volume["name"]: volume for volume in spec["volumes"]}
+    # The only folder in which a kubelet looks for profiles.
+    assert volumes["node"]["hostPath"]["path"] == "/var/lib/kubelet/seccomp"
+    mounts = {mounted["name"]: mounted for mounted in copier["volumeMounts"]}
+    assert mounts["profile"]["readOnly"] and not [each for each in spec["containers"] if "volumeMounts" in each]
+    # The ConfigMap of the documents, made of the file that compose's overlay uses.
+    text = (ROOT / "Docs" / "operations.md").read_text()
+    told, = set(re.findall(r"create configmap (\S+) --from-file=(\S+)=(\S+)", text))
+    overlay = yaml.safe_load((ROOT / "docker-compose.io-uring.yml").read_text())["services"]["gateway"]["security_opt"]
+    assert overlay == ["seccomp:${HELIOGRAPH_SECCOMP:-./" + told[2] + "}"] and volumes["profile"]["configMap"] == {"name": told[0]}
+    folders = {name: tmp_path / name for name in mounts}
+    for folder in folders.values():
+        folder.mkdir()
+    engines = tmp_path / "default.json"
+    engines.write_text(json.dumps({"defaultAction": "SCMP_ACT_ERRNO", "syscalls": [{"names": ["read"], "action": "SCMP_ACT_ALLOW"}]}))
+    made = folders["profile"] / told[1]
+    assert run_program("Docker/allow-io-uring", str(engines), str(made)).returncode == 0
+    script = copier["command"][-1]
+    for name, mounted in mounts.items():
+        script = script.replace(mounted["mountPath"], str(folders[name]))
+    # Again, when there is another one.
+    (folders["node"] / told[1]).write_text("the profile before")
+    done = run_program(*copier["command"][:-1], script)
+    assert done.returncode == 0, done.stderr
+    security = patched_gateway(items)["spec"]["template"]["spec"]["containers"][0]["securityContext"]
+    found, = folders["node"].iterdir()
+    assert found.name == security["seccompProfile"]["localhostProfile"] and found.read_bytes() == made.read_bytes()
+    allowed = {name for rule in json.loads(found.read_text())["syscalls"] for name in rule["names"]}
+    assert allowed == {"read", "io_uring_setup", "io_uring_enter", "io_uring_register"}
+
+
+def test_only_the_copying_of_the_profile_is_roots():
+    spec = job("io-uring.yaml")["spec"]["template"]["spec"]
+    assert spec["automountServiceAccountToken"] is False and spec["enableServiceLinks"] is False
+    assert spec["securityContext"]["runAsNonRoot"] is True and spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    for container in (*spec["initContainers"], *spec["containers"]):
+        confined = container["securityContext"]
+        assert confined["readOnlyRootFilesystem"] is True and confined["allowPrivilegeEscalation"] is False
+        assert confined["capabilities"] == {"drop": ["ALL"]} and container["resources"]["limits"]["memory"]
+        assert ("runAsUser" in confined) == (container["name"] == "copy")
 
 
 def test_ports_are_open_to_those_who_need_them(items: list[dict]):

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import json
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
@@ -190,6 +191,36 @@ def test_the_latest_requests_are_kept(stack: Stack):
 @pytest.mark.parametrize("limit", ["0", "1001"])
 def test_bounds_of_the_list(stack: Stack, limit: str):
     assert ended(stack, "deliveries", "a", f"--limit={limit}")[0] == 64
+
+
+# Dead letters
+
+async def test_dead_letters_of_a_time_are_replayed(stack: Stack, receiver: Receiver):
+    app = app_for(stack, receiver.url())
+    began = int(time.time()) - 3600
+    # One was given up in each minute.
+    stack.sql(f"""
+        INSERT INTO webhook_dead (app, at, id, kind, body, queued_at, died_at, error)
+        SELECT '{app.id}', i, 'e' || i, 'join', json_build_object('id', 'e' || i, 'kind', 'join', 'at', i), now(),
+            to_timestamp({began} + 60 * i), 'down'
+        FROM generate_series(1, 6) i""")
+    letters = webhook(stack, "dead", app)["letters"]
+    assert [letter["diedAt"] for letter in letters] == [1000 * (began + 60 * number) for number in range(1, 7)]
+    for options, expected in (
+        ([f"--until={began + 120}"], ["e1"]), ([f"--since={began + 120}", f"--until={began + 240}"], ["e2", "e3"]),
+        ([f"--since={began + 361}"], []), ([f"--since={began + 300}", "--limit=1"], ["e5"]), ([f"--since={began + 300}"], ["e6"]),
+    ):
+        before = len(receiver.events)
+        assert webhook(stack, "replay", app, *options) == {"replayed": str(len(expected))}, options
+        await arrived(receiver, before + len(expected))
+        assert [event["id"] for event in receiver.events[before:]] == expected, options
+    assert [letter["id"] for letter in webhook(stack, "dead", app)["letters"]] == ["e4"]
+
+
+@pytest.mark.parametrize("options", [
+    ["--since=-1"], ["--until=10000000000"], ["--since=2026-01-31"], ["--since=2", "--until=2"]], ids="".join)
+def test_bounds_of_a_replay(stack: Stack, options: list[str]):
+    assert ended(stack, "replay", "a", *options)[0] == 64
 
 
 # Test events

@@ -11,6 +11,8 @@ import Testing
     /// Every event may be sent.
     private static let horizon = WebhookQueue.Horizon(microseconds: .max, patience: .seconds(60))
     private static let day = Duration.seconds(86_400)
+    /// All times in Unix seconds.
+    private static let always: Range<Int64> = 0..<10_000_000_000
     private static let taken = WebhookQueue.Exchange(events: 1, status: 200, duration: .milliseconds(12))
     private static let refused = WebhookQueue.Exchange(events: 2, status: nil, duration: .seconds(10))
 
@@ -209,11 +211,26 @@ import Testing
         #expect(try await queue.expire(other.key, "down", olderThan: Self.day, lease: Self.lease) == 20)
         #expect(try await queue.webhooksWithDead() == [other.key, first.key])
         #expect(try await store.dead(first.key, limit: 99).count == 15)
-        #expect(try await store.replay(other.key, id: nil, limit: 4) == 4)
+        #expect(try await store.replay(other.key, id: nil, died: Self.always, limit: 4) == 4)
         #expect(try await store.dead(other.key, limit: 99).map(\.id).first == "e5")
         let excess = try #require(try await queue.excessDead(other.key, keeping: 1))
         #expect(try await queue.buryDead(other.key, upTo: excess) == 15)
         #expect(try await store.dead(first.key, limit: 99).count == 15)
+    }
+
+    @Test func lettersOfATimeAreReplayed() async throws {
+        let webhook = try await add("a", events: 6, age: Self.day * 2)
+        _ = try await queue.claim(9, lease: Self.lease, Self.horizon)
+        #expect(try await queue.expire(webhook.key, "down", olderThan: Self.day, lease: Self.lease) == 6)
+        // In the seconds 1001, 1002, 1003 ...
+        try await pool.query("UPDATE webhook_dead SET died_at = to_timestamp(1000 + at)")
+        #expect(try await store.replay(webhook.key, id: nil, died: 1007..<1008, limit: 9) == 0)
+        // From the first second on, up to the last one.
+        #expect(try await store.replay(webhook.key, id: nil, died: 1002..<1005, limit: 2) == 2)
+        #expect(try await store.dead(webhook.key, limit: 9).map(\.id) == ["e1", "e4", "e5", "e6"])
+        #expect(try await store.replay(webhook.key, id: "e5", died: 1002..<1005, limit: 9) == 0)
+        #expect(try await store.replay(webhook.key, id: nil, died: 1002..<1005, limit: 9) == 1)
+        #expect(try await store.replay(webhook.key, id: nil, died: Self.always, limit: 9) == 3)
     }
 
     @Test func aWebhookIsRemovedAlone() async throws {

@@ -51,6 +51,8 @@ actor GatewayShard {
     let output: OutputBudget
     /// Writes channels' events to the members.
     let lanes: LaneWriter
+    /// Why ``lanes`` could not have a ring at the start; nil where they have one, or the settings want none.
+    private(set) var ringRefusal: LaneWriter.SystemError?
     /// Sends what arises together for many clients.
     let gatherer: FrameGatherer
     private var detachedRates = DetachedRates()
@@ -355,11 +357,7 @@ actor GatewayShard {
 
     private func startRing() {
         guard configuration.usesRing else { return }
-        do throws(LaneWriter.SystemError) {
-            try lanes.makeRing()
-        } catch {
-            logger.info("no io_uring: each send is a system call", metadata: ["error": "\(error)"])
-        }
+        do throws(LaneWriter.SystemError) { try lanes.makeRing() } catch { ringRefusal = error }
     }
 
     /// Subscribes to the shard's own topics, without which no reply would arrive.
