@@ -122,7 +122,9 @@ def prepared(api: ServerAPI, path: tuple[str, ...], spare_key: str) -> dict[str,
     What one operation removes, no other one names.
     """
     app, user = path[-1], (*path, "users")
-    settings = {"webhook": {"url": "https://a.example/events"}, "trunk": {"host": "192.0.2.1", "allow": ["+49"]}}
+    # Those who log in and call below do not join.
+    hook = {"url": "https://a.example/ask", "on": ["join"]}
+    settings = {"webhook": {"url": "https://a.example/events"}, "hook": hook, "trunk": {"host": "192.0.2.1", "allow": ["+49"]}}
     told = {"from": "shop", "message": "to be recalled"}
     answers = [
         api.post("settings", body={"apps": {app: settings}}),
@@ -141,7 +143,7 @@ def prepared(api: ServerAPI, path: tuple[str, ...], spare_key: str) -> dict[str,
         "setAddressBan": {"network": "203.0.113.7"}, "deleteAddressBan": {"network": "203.0.113.7"},
         "exportSettings": {"app": app}, "listAudit": {"app": app}, "listKeys": {"app": app},
         "createKey": {"body": {"app": app, "scopes": ["read"]}}, "revokeKey": {"key": spare_key},
-        "applySettings": {"body": {"version": 1, "apps": {app: {"limits": {"messagesPerSecond": 100}, "hook": {"remove": True}}}}},
+        "applySettings": {"body": {"version": 1, "apps": {app: {"limits": {"messagesPerSecond": 100}, "hook": hook}}}},
     }
 
 
