@@ -6,6 +6,8 @@ import os
 import socket
 import struct
 
+from secrecy import SPOKEN
+
 # As SO_LINGER: closing resets the connection at once, and what is under way in either direction is lost.
 RESET = struct.pack("ii", 1, 0)
 
@@ -88,6 +90,7 @@ class RawSocket:
 
     def login(self, app_id: str, account: str) -> str:
         """Logs in without a token; returns the line."""
+        SPOKEN.name(account)
         self.send("login", {"vid": app_id, "account": account, "uid": 0, "token": "_no_need_token", "device": "raw", "ip": ""})
         error, text = self.message("login_ret")
         assert error == "", text
