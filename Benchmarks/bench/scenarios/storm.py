@@ -13,9 +13,9 @@ def storm(kind: str, members: int = MEMBERS, others: int = OTHERS, rate: float =
     options = ("--members", members, "--others", others, "--channels", channels, "--concurrency", 500, "--push")
     with Heliograph(gateways=2 if kind == "kill" else 1) as server, Load(server, "storm", *options) as load:
         load.tell_pids()
-        load.send(f"storm {kind} {rate} 3 3")
-        load.read("storm")
         with load.profiled(f"storm {kind}"):
+            load.send(f"storm {kind} {rate} 3 3")
+            load.read("storm")
             if kind == "kill":
                 server.kill("gateway#1")
             run = load.add_cpu(load.read("run"))

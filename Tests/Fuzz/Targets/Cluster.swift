@@ -111,7 +111,7 @@ extension FuzzTarget {
         record(SessionsReasserted.Held.self), record(SessionsReasserted.Lost.self), record(Member.self),
         record(HeldMember.self), record(Attribute.self), record(AttributeChange.self), record(GatewayLease.self),
         record(PresenceMirrorRow.self), record(MemberMirrorRow.self), record(ChannelMirrorRow.self),
-        record(ChannelEndRow.self), record(MirrorCause.self), record(MessageMirrorRow.self),
+        record(ChannelEndRow.self), record(MirrorCause.self), record(EventRequest.self), record(MessageMirrorRow.self),
         record(CallSnapshot.self), record(CallSnapshot.Phase.self), record(Call.self), record(PhoneLeg.self),
         record(CallLogEntry.self), record(CallDelivery.self), record(CallEvent.self), record(CallTimer.self),
         record(PhoneOrder.self), record(Withdrawal.self), record(TimerFields.self), record(UserCall.self),
