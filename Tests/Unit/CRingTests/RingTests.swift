@@ -1,4 +1,5 @@
 import CRing
+import Dispatch
 import Testing
 
 #if canImport(Glibc)

@@ -41,7 +41,7 @@ import WebSocketWire
 
     /// Makes all clients of the shard members, and writes the events one by one. The ring fails at the second one; the
     /// first one opens the lanes.
-    private static func write(_ events: [ChannelEvent], in key: ChannelKey, on shard: isolated GatewayShard) {
+    private static func write(_ events: [SignalingProtocol.ChannelEvent], in key: ChannelKey, on shard: isolated GatewayShard) {
         do {
             try shard.lanes.makeRing(sending: FailingRing.sending(losing: lost))
         } catch {
@@ -67,7 +67,7 @@ import WebSocketWire
         }
     }
 
-    private static func frame(of event: ChannelEvent, in room: ChannelName) -> [UInt8] {
+    private static func frame(of event: SignalingProtocol.ChannelEvent, in room: ChannelName) -> [UInt8] {
         var frame = ByteBuffer()
         frame.writeWebSocketFrame(.text, ServerFrame.channelEvent(event, channel: room, id: event.id))
         return Array(frame.readableBytesView)
