@@ -67,6 +67,8 @@ struct GatewayMetrics: Sendable {
     let calls = CallDurations()
     let requests = Gauge(
         "heliograph_gateway_pending_requests", "Commands to services that wait for their replies.")
+    let loginsWaiting = Gauge(
+        "heliograph_gateway_logins_waiting", "Logins and resumes that wait until presence may be asked for them.")
     let detaches = Gauge(
         "heliograph_gateway_detaches_waiting", "Lost connections of which presence has yet to be told.")
     let detachesDropped = Counter(
@@ -161,6 +163,7 @@ struct GatewayMetrics: Sendable {
         participants.set(loads.reduce(0) { $0 + $1.participants })
         outputWaiting.set(loads.reduce(0) { $0 + $1.outputBytes })
         requests.set(loads.reduce(0) { $0 + $1.requests })
+        loginsWaiting.set(loads.reduce(0) { $0 + $1.logins })
         detaches.set(loads.reduce(0) { $0 + $1.detaches })
         hooksUnderWay.set(loads.reduce(0) { $0 + $1.hooksUnderWay })
         hooksOpen.set(loads.reduce(0) { $0 + $1.hooksOpen })
@@ -182,6 +185,8 @@ struct ShardLoad: Sendable, Equatable {
     var outputBytes = 0
     /// The number of commands to services that wait for their replies.
     var requests = 0
+    /// The number of logins and resumes that wait for their turns.
+    var logins = 0
     /// The number of lost connections of which presence has yet to be told.
     var detaches = 0
     /// The number of questions to apps' servers that wait for their answers.

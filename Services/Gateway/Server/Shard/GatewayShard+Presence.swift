@@ -113,7 +113,7 @@ extension GatewayShard {
         ShardLoad(
             connections: connections.count, sessions: sessions.count, channels: channels.count,
             participants: participants.count, outputBytes: output.waiting, requests: sender.pendingCount,
-            detaches: detaching.count, hooksUnderWay: hooks.underWay, hooksOpen: hooks.openCount,
+            logins: logins.count, detaches: detaching.count, hooksUnderWay: hooks.underWay, hooksOpen: hooks.openCount,
             hasRing: lanes.ring != nil)
     }
 }

@@ -92,8 +92,15 @@ actor GatewayShard {
     /// Payload of the current frame; valid until the next frame is parsed. All connections share it.
     var payload: [UInt8] = []
 
-    /// Connections waiting for the answer to a resume, so that a kick or news of the mailbox that arrives meanwhile reaches them.
+    /// Connections waiting for the answer to a resume, so that a kick or news of the mailbox that arrives meanwhile
+    /// reaches them.
     private(set) var resuming: [SessionID: [ClientConnection]] = [:]
+    /// A login or a resume that waits for its turn: called with a ticket when that has come, or with nil when it comes
+    /// too late.
+    typealias WaitingLogin = (LoginTicket?) -> Void
+    var logins = LoginQueue<WaitingLogin>()
+    /// Whether turns are being taken, and whether they are taken at a later time, see `GatewayShard+Logins`.
+    var (isTakingTurns, takesTurnsLater) = (false, false)
     var detaching = DetachQueue()
     /// The sessions and members that must be reasserted to presence and channel-state.
     var reassertion = Reassertion()

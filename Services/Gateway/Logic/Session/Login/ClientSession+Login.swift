@@ -75,6 +75,7 @@ extension ClientSession {
         case .refuse(let error): refuse(error, &actions)
         case .refuseOpened(let error, let session):
             refuse(error, &actions)
+            guard error.reason != .overloaded else { return }
             actions.append(.session(.detachDoubtful(session.line.session, session.user)))
         case .refuseResumed(let error, let session):
             end(.closeFrame(error.code), &actions)

@@ -27,8 +27,8 @@ extension ConnectionStateMachine {
         case resumed(ActiveSession, ChannelPlace, after: Int64?, EmptyMailbox?)
         /// Write the login's refusal, then end the connection.
         case refuse(SignalingError)
-        /// As `refuse`. Presence may have opened the session although no reply arrived, so it must be informed that
-        /// there is no connection.
+        /// As `refuse`. Unless it was not asked, presence may have opened the session although no reply arrived, so it
+        /// must be informed that there is no connection.
         case refuseOpened(SignalingError, Session)
         /// Write a `close` frame with the error's code, then end. Presence may have moved the session here although no
         /// reply arrived.

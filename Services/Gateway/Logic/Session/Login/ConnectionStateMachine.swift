@@ -192,9 +192,9 @@ package struct ConnectionStateMachine: ~Copyable {
         case (.opening(let session), .failure(let error)):
             state = .closed(nil)
             return .refuseOpened(error, session)
-        case (.orphaned(let session), .failure):
+        case (.orphaned(let session), .failure(let error)):
             state = .closed(nil)
-            return .detachDoubtful(session)
+            return error.reason == .overloaded ? .none : .detachDoubtful(session)
         case (.orphaned(let session), .success):
             state = .closed(nil)
             return .detach(session)
