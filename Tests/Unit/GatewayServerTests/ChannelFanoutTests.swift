@@ -41,7 +41,9 @@ import WebSocketWire
 
     /// Makes all clients of the shard members, and writes the events one by one. The ring fails at the second one; the
     /// first one opens the lanes.
-    private static func write(_ events: [SignalingProtocol.ChannelEvent], in key: ChannelKey, on shard: isolated GatewayShard) {
+    private static func write(
+        _ events: [SignalingProtocol.ChannelEvent], in key: ChannelKey, on shard: isolated GatewayShard
+    ) {
         do {
             try shard.lanes.makeRing(sending: FailingRing.sending(losing: lost))
         } catch {

@@ -1,5 +1,6 @@
 import BusProtocol
 import NIOCore
+import RedisClient
 import SignalingProtocol
 import SignalingWire
 import Synchronization
