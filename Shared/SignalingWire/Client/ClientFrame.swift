@@ -66,7 +66,8 @@ package enum ClientFrame: Equatable, Sendable {
         }
         let name = outline.value(at: function).string ?? ""
         let number = String(decoding: outline.text(at: id), as: UTF8.self)
-        if let media = MediaCall.Function(rawValue: name) {
+        // Most calls have nothing to do with media; their names are not compared with all of those.
+        if name.utf8.starts(with: MediaCall.Function.prefix.utf8), let media = MediaCall.Function(rawValue: name) {
             let arguments = MediaArguments(outline.value(at: arguments))
             let call = Result { () throws(MediaRefusal) in try MediaCall(media, arguments, line: line) }
             return .media(MediaRequest(id: number, call: call))

@@ -39,16 +39,11 @@ import WebSocketWire
         #expect(texts.contains(frames[0] + frames[1].prefix(FailingRing.accepted)), "nothing more was sent to this one")
     }
 
-    /// Makes all clients of the shard members, and writes the events one by one. The ring fails at the second one; the
-    /// first one opens the lanes.
+    /// Makes all clients of the shard members, and writes the events one by one. The first one opens the lanes, and the
+    /// ring fails at the second one.
     private static func write(
         _ events: [SignalingProtocol.ChannelEvent], in key: ChannelKey, on shard: isolated GatewayShard
     ) {
-        do {
-            try shard.lanes.makeRing(sending: FailingRing.sending(losing: lost))
-        } catch {
-            Issue.record("no io_uring: \(error)")
-        }
         let members = Array(shard.connections.values)
         let channel = LocalChannel(key: key)
         for member in members {
@@ -58,6 +53,11 @@ import WebSocketWire
         }
         channel.fanout.write([events[0]], on: shard)
         #expect(members.count == count && members.allSatisfy { $0.outlet.lane != nil })
+        do {
+            try shard.lanes.makeRing(sending: FailingRing.sending(losing: lost))
+        } catch {
+            Issue.record("no io_uring: \(error)")
+        }
         channel.fanout.write([events[1]], on: shard)
         #expect(shard.lanes.ring == nil, "the second event went by the ring, which has failed")
         #expect(members.indices.filter { members[$0].isClosed } == [lost])

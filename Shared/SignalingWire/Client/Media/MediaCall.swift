@@ -33,6 +33,9 @@ package struct MediaCall: Equatable, Sendable {
         case renew = "media.renew"
         case mute = "media.mute"
         case leave = "media.leave"
+
+        /// What all of them begin with.
+        static let prefix = "media."
     }
 }
 
