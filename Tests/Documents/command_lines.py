@@ -28,7 +28,7 @@ LOOKS_LIKE_COMMAND = re.compile(r"^(?:\$ )?[a-z][\w./-]* (?:[^|<>={}]* )?--?[a-z
 # The words and options of programs that need not be on this machine, as their references name them.
 DECLARED = {
     "docker": {"compose", "stop", "rm", "-t"},
-    "kubectl": {"-n", "create", "apply", "exec", "port-forward", "namespace", "secret", "generic", "-f", "--from-file"},
+    "kubectl": {"-n", "create", "apply", "exec", "port-forward", "namespace", "secret", "generic", "-f", "--from-file", "rollout", "status", "patch", "--patch-file"},
     "swift": {"build", "run", "test", "-c", "--filter", "--build-tests"},
     # Its options are its settings.
     "redis-server": {

@@ -63,8 +63,8 @@ extension GatewayShard {
         }
     }
 
-    /// Tells a session of its mailbox. For an unknown session, the connection was lost and its detach is in progress: the
-    /// entry waits in the mailbox.
+    /// Tells a session of its mailbox. For an unknown session, the connection was lost and its detach is in progress:
+    /// the entry waits in the mailbox.
     private func tell(_ news: SessionEvent.Mailbox, to session: SessionID) {
         sessions[session]?.handle(.mailbox(news), on: self)
         guard !resuming.isEmpty, let connections = resuming[session] else { return }

@@ -9,8 +9,8 @@ internal import SignalingProtocol
 extension GatewayShard {
     /// Asks presence when it is this login's or resume's turn.
     /// - Parameters:
-    ///   - deadline: when the client's time is over. Without a turn until then, it fails with `overloaded`, and presence
-    ///     is not asked.
+    ///   - deadline: when the client's time is over. Without a turn until then, it fails with `overloaded`, and
+    ///     presence is not asked.
     ///   - completion: as of `CommandSender/send(_:as:for:by:_:)`.
     func ask<C: ServiceCommand>(
         _ command: C, inTurnBy deadline: LocalTime, _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void

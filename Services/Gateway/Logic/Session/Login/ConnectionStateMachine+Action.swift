@@ -22,8 +22,8 @@ extension ConnectionStateMachine {
         case resume(Session)
         /// Write the login's answer and start the mailbox, which was empty if it is given.
         case loggedIn(ActiveSession, EmptyMailbox?)
-        /// Write the resume's answer, start the mailbox, which was empty if it is given, and continue in the channel, if
-        /// there is one; `after` as in ``lineLogin(_:after:)``.
+        /// Write the resume's answer, start the mailbox, which was empty if it is given, and continue in the channel,
+        /// if there is one; `after` as in ``lineLogin(_:after:)``.
         case resumed(ActiveSession, ChannelPlace, after: Int64?, EmptyMailbox?)
         /// Write the login's refusal, then end the connection.
         case refuse(SignalingError)
