@@ -29,16 +29,15 @@ BOUNDS = {
 class Form:
     """The long form of the test, or the short one."""
 
-    users: int
     settle_seconds: float
     """Between two acts, twice."""
     slack: float
     """How many commands more than the bound one act may take, on average."""
 
 
-# An idle cluster carries out 68 commands a second on one Redis: 170 while 15 users do one act, and more where other tests run beside them. A
-# tenth more or less of these is a command for each of the 15.
-LONG, SHORT = Form(60, 2, 1), Form(15, 1, 3)
+# The bounds are of so many users: what a leave causes depends on the size of the channel, and with 15 users it takes 38 commands.
+USERS = 60
+LONG, SHORT = Form(2, 1), Form(1, 2)
 
 
 class Counting:
@@ -101,11 +100,11 @@ async def count_all(stack: Stack, clients: list[Client], counting: Counting) -> 
 
 
 @pytest.mark.parametrize("form", [
-    pytest.param(LONG, id="60 users", marks=pytest.mark.long), pytest.param(SHORT, id="15 users", marks=pytest.mark.short)])
+    pytest.param(LONG, id="long", marks=pytest.mark.long), pytest.param(SHORT, id="short", marks=pytest.mark.short)])
 async def test_acts_take_no_more_commands_on_a_single_redis(make_stack, form: Form):
     stack = make_stack(gateways=2)
     app: App = stack.open_app
-    clients = [Client(app, unique(f"user{number}")) for number in range(form.users)]
+    clients = [Client(app, unique(f"user{number}")) for number in range(USERS)]
     counting = Counting(stack, form.settle_seconds)
     try:
         await count_all(stack, clients, counting)
