@@ -32,7 +32,8 @@ struct scenario {
 
 extern const struct driver driver_heliograph, driver_limit, driver_redis, driver_mqtt, driver_nats, driver_nchan,
     driver_xmpp, driver_api;
-extern const struct scenario scenario_fanout, scenario_pairs, scenario_idle, scenario_storm, scenario_sends;
+extern const struct scenario scenario_fanout, scenario_pairs, scenario_idle, scenario_storm, scenario_talk,
+    scenario_sends;
 extern const struct scenario *scenario;
 
 struct options {

@@ -190,9 +190,15 @@ void loop_turn(int64_t until) {
     }
 }
 
+static uint8_t *command_end(void) {
+    return buffer_size(&commands) ? memchr(buffer_head(&commands), '\n', buffer_size(&commands)) : NULL;
+}
+
+bool loop_has_command(void) { return commands_ended || command_end(); }
+
 bool loop_command(char *line, int size) {
     for (;;) {
-        uint8_t *end = buffer_size(&commands) ? memchr(buffer_head(&commands), '\n', buffer_size(&commands)) : NULL;
+        uint8_t *end = command_end();
         if (end) {
             size_t length = (size_t)(end - buffer_head(&commands));
             if (length >= (size_t)size) length = (size_t)size - 1;

@@ -57,5 +57,7 @@ void connection_failed(struct connection *c, const char *format, ...) __attribut
 
 // Runs one turn of the loop: waits at most until `until` (monotonic ns), handles events, writes.
 void loop_turn(int64_t until);
+// Whether a line of standard input has come.
+bool loop_has_command(void);
 // Reads a line of standard input into `line`, running the loop meanwhile; false at the end of the input.
 bool loop_command(char *line, int size);

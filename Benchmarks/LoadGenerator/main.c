@@ -34,7 +34,7 @@ const struct scenario *scenario = &scenario_fanout;
 static const struct driver *const drivers[] = {&driver_heliograph, &driver_limit, &driver_redis, &driver_mqtt,
     &driver_nats, &driver_nchan, &driver_xmpp, &driver_api};
 static const struct scenario *const scenarios[] = {&scenario_fanout, &scenario_pairs, &scenario_idle, &scenario_storm,
-    &scenario_sends};
+    &scenario_talk, &scenario_sends};
 
 static const struct option names[] = {
     {"driver", required_argument, NULL, 'd'},

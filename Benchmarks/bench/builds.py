@@ -1,11 +1,14 @@
 """Several builds of Heliograph beside each other: in which one an act has become dearer."""
 
 import statistics
+from collections.abc import Callable
 from pathlib import Path
 
 from . import suite
 from .heliograph import Heliograph
-from .servers import Limit
+from .network import reduced
+from .scenarios import growth, storm
+from .servers import Limit, Server
 
 # What is compared, by the names of scenarios: lower is better.
 COMPARED: dict[str, tuple[suite.Beside, tuple[str, ...]]] = {
@@ -15,11 +18,28 @@ COMPARED: dict[str, tuple[suite.Beside, tuple[str, ...]]] = {
     "F1-1000": (suite.f1(1000, 50), ("us_per_delivery",)),
     "F1-100": (suite.f1(100, 500), ("us_per_delivery",)),
 }
+
+
+def resumes(checkout: Path, members: int = 20_000) -> dict:
+    return storm.storm("kill", reduced(members, storm.OTHERS, "storm"), checkout)
+
+
+def joins(checkout: Path, size: int = 200) -> dict:
+    done = growth.joins((size,), checkout)
+    return {"us_per_join_and_leave": done["us_per_join_and_leave"][str(size)], "cpu_by_process": done["cpu_by_process"][str(size)]}
+
+
+# The same, of clusters that the scenario itself makes from a checkout.
+CLUSTERS: dict[str, tuple[Callable[[Path], dict], tuple[str, ...]]] = {
+    "storm": (resumes, ("us_per_resume", "resume_seconds", "p99_us")),
+    "joins": (joins, ("us_per_join_and_leave",)),
+}
+SCENARIOS = (*COMPARED, *CLUSTERS)
 LIMIT = "limit"
 # The field that has the CPU seconds of each process of which these numbers are made.
 BY_PROCESS = {
     "us_per_message": "cpu_by_process", "us_per_delivery": "cpu_by_process", "cpu_ms_per_login": "cpu_by_process",
-    "idle_percent": "idle_by_process"}
+    "us_per_resume": "cpu_by_process", "us_per_join_and_leave": "cpu_by_process", "idle_percent": "idle_by_process"}
 
 
 def shares(result: dict, field: str) -> dict[str, float]:
@@ -34,20 +54,31 @@ def measured(checkouts: list[Path], names: list[str], rounds: int, seconds: floa
     found: dict[str, dict[str, list[float]]] = {}
     for number in range(rounds):
         for name in names:
-            scenario, fields = COMPARED[name]
-            servers = {str(checkout): Heliograph(checkout=checkout.resolve()) for checkout in checkouts}
-            # Clients that poll have no limit to be compared with.
-            others = {LIMIT: Limit()} if name != "P1-old" else {}
-            turn = number % len(servers)
-            for label, server in [*others.items(), *list(servers.items())[turn:], *list(servers.items())[:turn]]:
-                with server:
-                    result = scenario.measure(server, seconds)
-                print(f"{name}, {label}: " + ", ".join(f"{field} {result[field]}" for field in fields), flush=True)
-                for field in fields:
-                    found.setdefault(f"{name} {field}", {}).setdefault(label, []).append(result[field])
-                    for process, share in shares(result, field).items() if label != LIMIT else ():
-                        found.setdefault(f"{name} {field}: {process}", {}).setdefault(label, []).append(share)
+            fields = (COMPARED.get(name) or CLUSTERS[name])[1]
+            builds = checkouts[number % len(checkouts):] + checkouts[:number % len(checkouts)]
+            # Clients that poll have no limit to be compared with, nor have clusters.
+            if name in COMPARED and name != "P1-old":
+                note(found, name, LIMIT, fields, beside(name, Limit(), seconds))
+            for checkout in builds:
+                if name in CLUSTERS:
+                    result = CLUSTERS[name][0](checkout.resolve())
+                else:
+                    result = beside(name, Heliograph(checkout=checkout.resolve()), seconds)
+                note(found, name, str(checkout), fields, result)
     return found
+
+
+def beside(name: str, server: Server, seconds: float) -> dict:
+    with server:
+        return COMPARED[name][0].measure(server, seconds)
+
+
+def note(found: dict[str, dict[str, list[float]]], name: str, label: str, fields: tuple[str, ...], result: dict) -> None:
+    print(f"{name}, {label}: " + ", ".join(f"{field} {result[field]}" for field in fields), flush=True)
+    for field in fields:
+        found.setdefault(f"{name} {field}", {}).setdefault(label, []).append(result[field])
+        for process, share in shares(result, field).items() if label != LIMIT else ():
+            found.setdefault(f"{name} {field}: {process}", {}).setdefault(label, []).append(share)
 
 
 def table(found: dict[str, dict[str, list[float]]]) -> list[str]:

@@ -49,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
     several = commands.add_parser("builds", help="several builds in turns: in which one an act has become dearer")
     several.add_argument("checkouts", type=Path, nargs="+", metavar="DIR", help="a checkout with release programs")
     several.add_argument(
-        "--scenarios", default="P1,C1", help=f"of {', '.join(builds.COMPARED)} (default: P1,C1)")
+        "--scenarios", default="P1,C1", help=f"of {', '.join(builds.SCENARIOS)} (default: P1,C1)")
     several.add_argument("--rounds", type=int, default=3, help="measurements of each build (default: 3)")
     several.add_argument("--seconds", type=float, default=5, help="length of a measurement (default: 5)")
     commands.add_parser("micro", help="the parts of the hot path: CPU time, allocations, instructions")
@@ -184,8 +184,8 @@ def run(arguments: argparse.Namespace) -> int:
         case "check": return measure_and_check(arguments)
         case "builds":
             names = arguments.scenarios.split(",")
-            if unknown := [name for name in names if name not in builds.COMPARED]:
-                raise BenchError(f"no scenario {unknown[0]!r} (there are {', '.join(builds.COMPARED)})")
+            if unknown := [name for name in names if name not in builds.SCENARIOS]:
+                raise BenchError(f"no scenario {unknown[0]!r} (there are {', '.join(builds.SCENARIOS)})")
             print(*builds.table(builds.measured(arguments.checkouts, names, arguments.rounds, arguments.seconds)), sep="\n")
         case "psql": return look(arguments)
         case "bounds": print(*bounds.table(bounds.measured(arguments.rounds)), sep="\n")

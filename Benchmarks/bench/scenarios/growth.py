@@ -1,9 +1,11 @@
 """The cost of more gateways and more members."""
 
 import socket
+from pathlib import Path
 
 from ..heliograph import Heliograph
 from ..load import Load
+from ..paths import ROOT
 from ..processes import total_rss_kib
 from . import fanout
 
@@ -26,11 +28,14 @@ def gateways(seconds: float, counts: tuple[int, ...] = (1, 2, 4), members: int =
             "whole": whole}
 
 
-def joins(sizes: tuple[int, ...] = (10, 200, 10_000)) -> dict:
-    """Cost of joining and leaving channels with `sizes` members, without join events."""
+def joins(sizes: tuple[int, ...] = (10, 200, 10_000), checkout: Path = ROOT) -> dict:
+    """Cost of joining and leaving channels with `sizes` members, without join events.
+
+    :param checkout: another one, with its programs
+    """
     costs, processes, whole = {}, {}, True
     for size in sizes:
-        with Heliograph() as server, Load(
+        with Heliograph(checkout=checkout) as server, Load(
             server, "idle", "--members", size, "--others", PROBES, "--push",
         ) as load:
             load.ask(f"open {size + PROBES}", "opened")
