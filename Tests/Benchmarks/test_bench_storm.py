@@ -1,15 +1,13 @@
 """A storm and those who talk meanwhile, in miniature."""
 
-import subprocess
-
 import pytest
-from bench import paths
+from bench.command import build_tools
 from bench.scenarios import storm
 
 
 @pytest.mark.parametrize("kind", ["kill", "cut"])
 def test_a_storm_is_whole_and_others_are_heard(kind: str, monkeypatch: pytest.MonkeyPatch):
-    subprocess.run(["make", "-s", "-C", paths.BENCHMARKS], check=True, timeout=120)
+    build_tools()
     monkeypatch.setattr(storm, "CALM_SECONDS", 0.5)
     found = storm.storm(kind, members=100, channels=5)
     assert found["whole"] and found["resumed"] == found["lost"] == 100
