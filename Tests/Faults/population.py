@@ -188,8 +188,10 @@ class Population:
 
         async def ring(n: int) -> None:
             call = f"call-{self.run}-{number}-{n}"
-            if not await self._call_act(caller, "invite", call, callee.account):
+            if not caller.up.is_set():
                 return
+            # Without an answer it may have begun all the same: the caller goes on, and ends it.
+            await self._call_act(caller, "invite", call, callee.account)
             deadline = now() + RING_SECONDS
             ends = {"invite_refuse", "invite_failed", "invite_bye"}
             while now() < deadline and not {"invite_accept", *ends} & set(states.get(call, [])):
