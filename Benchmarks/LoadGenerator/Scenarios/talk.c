@@ -37,12 +37,12 @@ static void tell(void) {
     histogram_clear(&latencies);
 }
 
-// Speaks until a command comes.
-static void speak(double rate) {
+// Speaks for so many seconds; with 0, until a command comes.
+static void speak(double rate, double seconds) {
     struct connection *speaker = &people.all[0];
     int64_t start = now_ns(), due;
     uint64_t before = spoken;
-    while (!loop_has_command()) {
+    while (seconds > 0 ? now_ns() < start + (int64_t)(seconds * 1e9) : !loop_has_command()) {
         while (now_ns() >= (due = start + (int64_t)((double)(spoken - before) * 1e9 / rate))) {
             stamp_write(body + options.body, (struct stamp){0, (uint32_t)++spoken, due});
             speaker->driver->publish(speaker, body, options.body);
@@ -67,12 +67,11 @@ static int run(void) {
     if (!people_open(0, people.count)) return 1;
     say("{\"event\":\"ready\",\"connections\":%u}", people.ready);
     char line[4096];
-    double rate;
-    // What has been heard since the command before is told, and spoken on.
+    double rate, seconds;
     while (loop_command(line, sizeof line)) {
-        if (sscanf(line, "talk %lf", &rate) != 1) continue;
+        if (sscanf(line, "talk %lf %lf", &rate, &seconds) != 2) continue;
+        speak(rate, seconds);
         tell();
-        speak(rate);
     }
     return 0;
 }

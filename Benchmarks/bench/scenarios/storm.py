@@ -1,6 +1,5 @@
 """A reconnect storm: thousands of clients resume at once, while others talk."""
 
-import time
 from pathlib import Path
 
 from ..heliograph import Heliograph
@@ -22,9 +21,8 @@ def storm(kind: str, members: int = MEMBERS, checkout: Path = ROOT, rate: float 
         Heliograph(gateways=2 if kind == "kill" else 1, checkout=checkout) as server, Load(server, "storm", *options) as load,
         Load(server, "talk", "--members", OTHERS, "--prefix", "others", "--push") as others,
     ):
-        others.ask(f"talk {rate}", "talked")
-        time.sleep(CALM_SECONDS)
-        calm = others.ask(f"talk {rate}", "talked")
+        calm = others.ask(f"talk {rate} {CALM_SECONDS}", "talked")
+        others.send(f"talk {rate} 0")
         load.tell_pids()
         with load.profiled(f"storm {kind}"):
             load.send(f"storm {kind}")
@@ -32,7 +30,7 @@ def storm(kind: str, members: int = MEMBERS, checkout: Path = ROOT, rate: float 
             if kind == "kill":
                 server.kill("gateway#1")
             run = load.add_cpu(load.read("run"))
-        meanwhile = others.ask(f"talk {rate}", "talked")
+        meanwhile = others.ask("end", "talked")
         checked = load.ask("check", "checked")
     run |= {
         "calm_p50_us": calm["p50_us"], "calm_p99_us": calm["p99_us"], "others_disconnected": meanwhile["disconnected"],
