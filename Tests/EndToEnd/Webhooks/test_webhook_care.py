@@ -14,6 +14,7 @@ import pytest
 from apps import App
 from certificates import make_certificate
 from fixtures import running
+from server_api import ServerAPI, create_key
 from stack_control import BINARIES, Stack, run_program, unique
 from waiting import eventually, eventually_blocking
 from webhook_receiver import SECRET, Receiver
@@ -83,6 +84,24 @@ async def test_a_secret_is_replaced_without_a_gap(stack: Stack, receiver: Receiv
     await arrived(receiver, 8)
     assert receiver.signatures[0] == 1 and receiver.signatures[-1] == 1
     assert set(receiver.signatures[1:-1]) == {2}
+
+
+async def test_a_secret_that_settings_replace_leaves_no_gap(stack: Stack, receiver: Receiver):
+    """As files and the server API set it; whoever checks has a day to learn of it."""
+    app = app_for(stack, receiver.url())
+    new = "whsec-another-secret-9876543210"
+    api = ServerAPI(stack, create_key(stack)["key"])
+    answer = api.post("settings", body={"apps": {app.id: {"webhook": {"secret": {"value": new}}}}})
+    assert answer.status == 200, answer.body
+    shown = webhook(stack, "show", app)
+    hours, = stack.sql(f"SELECT extract(epoch FROM former_secret_until - now()) / 3600 FROM webhooks WHERE app = '{app.id}'")[0]
+    assert 23.9 < float(hours) <= 24 and shown["formerSecretUntil"]
+    queue_events(stack, app, 1, 1)
+    await arrived(receiver, 1)
+    receiver.secret = new
+    queue_events(stack, app, 2, 2)
+    await arrived(receiver, 2)
+    assert receiver.signatures == [2, 2]
 
 
 async def test_the_former_secret_ends_by_itself(stack: Stack, receiver: Receiver):
