@@ -13,7 +13,7 @@ package struct LoginQueue<Login> {
     /// The most unanswered ones at a time that keep others waiting.
     package static var bound: Int { 64 }
     /// Until one that is not answered gives its place away.
-    package static var patience: LocalTime.Span { LocalTime.Span(.milliseconds(250)) }
+    package static var patience: LocalTime.Span { LocalTime.Span(nanoseconds: 250_000_000) }
 
     /// What is to be done next.
     package enum Step {
@@ -27,7 +27,7 @@ package struct LoginQueue<Login> {
         case none
     }
 
-    /// Those that have a place, the one that was asked for first first.
+    /// Those that have a place, in the order in which presence was asked for them.
     private var asked: [(ticket: LoginTicket, since: LocalTime)] = []
     private var waiting: Deque<(login: Login, deadline: LocalTime)> = []
     private var tickets = 0
