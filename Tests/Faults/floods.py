@@ -258,18 +258,16 @@ def speakers(attack: Attack, channel: str) -> list[Callable[[], Awaitable[None]]
     return [lambda n=n: one(n) for n in range(4)]
 
 
-async def deaf_members(attack: Attack) -> None:
-    """Members of one channel whose sockets are full; they come back when the gateway has cut them off."""
-    channel = f"deaf-{attack.run}"
+async def in_a_busy_channel(attack: Attack, stay: Callable[[Socket], Awaitable[None]]) -> None:
+    """Members of one channel who read nothing of the messages that are sent there; each comes back when its stay is over."""
+    channel = f"busy-{attack.run}"
 
     async def one(number: int) -> None:
         member = await attack.user(f"member{number}", attack.gateway)
         try:
             await member.ask("channel_join", name=channel)
             member.deafen()
-            while True:
-                await let_pass(0.2, "who does not read learns only by sending that the connection is over")
-                await asyncio.wait_for(member.send("ping", 1), 1)
+            await stay(member)
         finally:
             member.close()
 
@@ -277,22 +275,23 @@ async def deaf_members(attack: Attack) -> None:
     await attack.insist(*members, *speakers(attack, channel), warm_up=3)
 
 
+async def deaf_members(attack: Attack) -> None:
+    """Members of one channel whose sockets are full, until the gateway cuts them off."""
+    async def stay(member: Socket) -> None:
+        while True:
+            await let_pass(0.2, "who does not read learns only by sending that the connection is over")
+            await asyncio.wait_for(member.send("ping", 1), 1)
+
+    await in_a_busy_channel(attack, stay)
+
+
 async def resetting_members(attack: Attack) -> None:
-    """Members of one channel who reset their connections while messages are sent to them, and come back."""
-    channel = f"reset-{attack.run}"
+    """Members of one channel who reset their connections while messages are sent to them."""
+    async def stay(member: Socket) -> None:
+        await let_pass(random.uniform(0.1, 0.9), "messages are sent to the member, or already wait for room")
+        member.reset()
 
-    async def one(number: int) -> None:
-        member = await attack.user(f"member{number}", attack.gateway)
-        try:
-            await member.ask("channel_join", name=channel)
-            # Reading the messages would only keep this process busy.
-            member.deafen()
-            await let_pass(random.uniform(0.1, 0.9), "messages are sent to the member, or already wait for room")
-        finally:
-            member.reset()
-
-    members = [lambda n=n: one(n) for n in range(40)]
-    await attack.insist(*members, *speakers(attack, channel), warm_up=3)
+    await in_a_busy_channel(attack, stay)
 
 
 ATTACKS: dict[str, Callable[[Attack], Awaitable[None]]] = {

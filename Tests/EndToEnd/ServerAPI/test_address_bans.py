@@ -1,13 +1,9 @@
 """Bans of networks of client addresses: by the server API and by heliographctl, at all gateways."""
 
 import json
-import os
-from collections.abc import Iterator
-from unittest import mock
 
 import pytest
-from fixtures import running
-from raw_socket import RawSocket
+from proxied import api, connected, stack  # noqa: F401
 from server_api import ServerAPI, create_key
 from stack_control import Stack
 from waiting import eventually
@@ -15,23 +11,6 @@ from web import metric
 
 # Gateways ask every 5 s.
 SECONDS = 15
-
-
-@pytest.fixture(scope="module")
-def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
-    """A cluster whose gateways are told clients' addresses by a proxy, as this test is one."""
-    with mock.patch.dict(os.environ, {"HELIOGRAPH_GATEWAY_PROXY_FROM": "127.0.0.0/8"}), running(request, gateways=2, sip_bridge=0) as stack:
-        yield stack
-
-
-@pytest.fixture(scope="module")
-def api(stack: Stack) -> ServerAPI:
-    return ServerAPI(stack, create_key(stack)["key"])
-
-
-def connected(stack: Stack, client: str, gateway: int = 0) -> RawSocket:
-    family = "TCP6" if ":" in client else "TCP4"
-    return RawSocket(stack.gateways[gateway], before=f"PROXY {family} {client} {'::1' if ':' in client else '127.0.0.1'} 4000 80\r\n".encode())
 
 
 def is_refused(stack: Stack, client: str, gateway: int = 0) -> bool:

@@ -1,32 +1,12 @@
 """The address that a session comes from: who is shown it, and how long it is kept."""
 
 import json
-import os
-from collections.abc import Iterator
-from unittest import mock
 
-import pytest
-from fixtures import running
+from proxied import api, connected, stack  # noqa: F401
 from raw_socket import RawSocket
 from server_api import ServerAPI, create_key
 from stack_control import Stack, unique
 from waiting import eventually
-
-
-@pytest.fixture(scope="module")
-def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
-    """A cluster whose gateways are told clients' addresses by a proxy, as this test is one."""
-    with mock.patch.dict(os.environ, {"HELIOGRAPH_GATEWAY_PROXY_FROM": "127.0.0.0/8"}), running(request, gateways=2, sip_bridge=0) as stack:
-        yield stack
-
-
-@pytest.fixture(scope="module")
-def api(stack: Stack) -> ServerAPI:
-    return ServerAPI(stack, create_key(stack)["key"])
-
-
-def connected(stack: Stack, header: str, gateway: int = 0) -> RawSocket:
-    return RawSocket(stack.gateways[gateway], before=f"PROXY {header}\r\n".encode())
 
 
 def user(api: ServerAPI, stack: Stack, account: str) -> dict:
@@ -47,18 +27,18 @@ def session_key(stack: Stack, account: str) -> str:
 
 async def test_the_address_is_that_of_the_latest_connection(stack: Stack, api: ServerAPI):
     account = unique("anna")
-    first = connected(stack, "TCP4 203.0.113.7 127.0.0.1 4000 80")
+    first = connected(stack, "203.0.113.7")
     line = first.login(stack.open_app.id, account)
     assert user(api, stack, account)["address"] == "203.0.113.7"
     first.close()
     await eventually(lambda: user(api, stack, account)["state"] == "detached", "the connection is lost")
     assert user(api, stack, account)["address"] == "203.0.113.7"
     # From elsewhere, and at another gateway.
-    second = connected(stack, "TCP6 2001:db8::1 ::1 4000 80", gateway=1)
+    second = connected(stack, "2001:db8::1", gateway=1)
     resumed(second, line)
     assert user(api, stack, account)["address"] == "2001:db8::1"
     # A proxy that speaks for itself (a health check, say) has its own address.
-    third = connected(stack, "UNKNOWN")
+    third = connected(stack, None)
     resumed(third, line)
     assert user(api, stack, account)["address"] == "127.0.0.1"
     # It goes with the session, and PostgreSQL never had it.
@@ -71,7 +51,7 @@ async def test_the_address_is_that_of_the_latest_connection(stack: Stack, api: S
 
 async def test_only_keys_that_may_act_on_it_are_told(stack: Stack, api: ServerAPI):
     account, app = unique("anna"), stack.open_app.id
-    raw = connected(stack, "TCP4 203.0.113.8 127.0.0.1 4000 80")
+    raw = connected(stack, "203.0.113.8")
     raw.login(app, account)
     for place in (None, app):
         told = ServerAPI(stack, create_key(stack, app=place, scopes=("read", "admin"))["key"])
@@ -91,7 +71,7 @@ async def test_only_keys_that_may_act_on_it_are_told(stack: Stack, api: ServerAP
 
 def test_a_session_of_a_gateway_that_does_not_tell_it(stack: Stack, api: ServerAPI):
     account = unique("anna")
-    raw = connected(stack, "TCP4 203.0.113.9 127.0.0.1 4000 80")
+    raw = connected(stack, "203.0.113.9")
     raw.login(stack.open_app.id, account)
     # As the release before has recorded it.
     assert stack.redis("HDEL", session_key(stack, account), "address") == "1"
