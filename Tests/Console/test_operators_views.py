@@ -206,6 +206,20 @@ async def test_the_stores(stack: Stack, browser: Browser):
         await screen.check()
 
 
+async def test_without_presence_the_overview_says_what_it_cannot_read(make_stack, browser: Browser):
+    """What others know is shown all the same."""
+    stack: Stack = make_stack(gateways=1)
+    async with console(stack, browser) as screen:
+        await go(screen, "users")
+        stack.kill("presence#1")
+        await go(screen, "overview")
+        postgres, redis = (ROWS.replace("#view", f"#view [aria-label={name}]") for name in ("PostgreSQL", "Redis"))
+        await screen.page.eventually(f"{postgres}.some((row) => row[0].startsWith('Could not be read: '))", "it says why", 30)
+        assert (await screen.page.evaluate(f"{redis}.map((row) => row[1])")) == ["answers"] * len(await screen.page.evaluate(redis))
+        await screen.sees("no answer within the deadline", "#view header")
+        await screen.check()
+
+
 async def test_a_process_is_drained(make_stack, browser: Browser):
     """Asked in its own place; the button goes when the process has been asked."""
     stack: Stack = make_stack(gateways=1)

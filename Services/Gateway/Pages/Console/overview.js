@@ -178,15 +178,15 @@ export function overviewView(context) {
     async function turn() {
         // Nobody looks at a hidden page.
         if (!document.hidden) {
-            try {
-                await Promise.all([showApp(), isCluster && showGateway(), isCluster && all.read(), isCluster && stores.read()]);
-                // Below all else, so that nothing moves when they are shown.
-                if (isCluster) await Promise.all([all.show(), stores.show()]);
-                problem.textContent = "";
-                stamp.textContent = `at ${new Date().toTimeString().slice(0, 8)}, every ${PAUSE_MS / 1000} s`;
-            } catch (error) {
-                problem.textContent = error.message;
-            }
+            // Each part shows what it has found: which of them cannot be read says what is wrong.
+            const parts = [showApp(), ...(isCluster ? [showGateway(), all.read(), stores.read()] : [])];
+            const read = await Promise.allSettled(parts);
+            const isRead = (index) => read[index]?.status === "fulfilled";
+            // Below all else, so that nothing moves when they are shown.
+            await Promise.all([isRead(2) && all.show(), isRead(3) && stores.show()]);
+            const failed = read.find(({ status }) => status === "rejected");
+            problem.textContent = failed?.reason.message ?? "";
+            if (!failed) stamp.textContent = `at ${new Date().toTimeString().slice(0, 8)}, every ${PAUSE_MS / 1000} s`;
         }
         if (!isOver) timer = setTimeout(turn, PAUSE_MS);
     }
