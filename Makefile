@@ -47,7 +47,7 @@ test-webhooks-long: deps release ## a receiver of webhooks fails for ten minutes
 test-containers: deps ## build the image and run the stack of docker-compose.yml in containers, with Docker or, as root, Podman (half an hour)
 	@Scripts/test-containers
 
-faults: deps release ## cause every kind of failure in a cluster under load, and check what its users noticed (two hours)
+faults: deps release ## cause every kind of failure in a cluster under load, and check what its users noticed (three quarters of an hour)
 	@HELIOGRAPH_FAULTS=all .venv/bin/pytest Tests/Faults -q
 
 hosts: deps release ## disturb the network between the hosts of a cluster under load, and check what its users noticed (half an hour; as root)
