@@ -36,6 +36,8 @@ class Network:
     async def cut(self, name: str, to: str | None = None, *, one_way: bool = False, seconds: float) -> None:
         """Cuts hosts off for a while."""
         route = [*(["--to", to] if to else []), *(["--one-way"] if one_way else [])]
+        if to == "redis":
+            self.lab.fault["cut"] = [name]
         await self.lab.do("partition", name, *route)
         await let_pass(seconds, "the hosts are cut off for so long")
         await self.lab.do("heal", name, *route)

@@ -80,12 +80,26 @@ def intervals(history: Records) -> list[tuple[str, str, float, float]]:
 
 def absent(history: Records) -> Iterator[tuple[str, float, float]]:
     """(who, from, to): times without a connection that were long enough to be taken for the end."""
-    ends = [record for record in history.of_kind["closed"] if not record["resuming"]]
-    marks = group(sorted(history.of_kind["open"] + ends, key=lambda r: r["t"]), lambda r: r["who"])
-    for who, found in marks.items():
+    for who, found in connections(history).items():
         for one, other in zip(found, [*found[1:], {"kind": "end", "t": history.end}], strict=True):
             if one["kind"] == "closed" and other["t"] - one["t"] >= SHORTEST_ABSENCE - 1:
                 yield who, one["t"], other["t"]
+
+
+def cut_off(history: Records) -> Iterator[tuple[str, float, float]]:
+    """The same of those who had a connection, but to a gateway that Redis did not hear of for so long."""
+    for fault in (fault for fault in history.faults if fault["t1"] - fault["t0"] >= SHORTEST_ABSENCE - 1):
+        for who, found in connections(history).items():
+            before = [one for one in found if one["t"] <= fault["t0"]]
+            if before and before[-1]["kind"] == "open" and before[-1]["gateway"] in fault.get("cut", ()):
+                again = (one["t"] for one in found if one["kind"] == "open" and one["t"] > fault["t0"])
+                yield who, fault["t0"], next(again, history.end)
+
+
+def connections(history: Records) -> dict[str, list[dict]]:
+    """The beginnings and ends of each user's connections, without attempts to resume that failed."""
+    ends = [record for record in history.of_kind["closed"] if not record["resuming"]]
+    return group(sorted(history.of_kind["open"] + ends, key=lambda r: r["t"]), lambda r: r["who"])
 
 
 def group(records: Iterable, key) -> dict:

@@ -1,10 +1,10 @@
 """What holds for members, sessions and calls: no join, leave, kick or end without a cause, and none missing."""
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 
-from records import NO_REASONS, SHORTEST_ABSENCE, UNKNOWN, Defect, Records, absent, group, intervals
+from records import NO_REASONS, SHORTEST_ABSENCE, UNKNOWN, Defect, Records, absent, cut_off, group, intervals
 
 
 def moves(history: Records) -> Iterator[Defect]:
@@ -13,7 +13,7 @@ def moves(history: Records) -> Iterator[Defect]:
     marks = group(
         sorted(history.of_kind["in"] + [out for out in history.of_kind["out"] if out["why"] not in NO_REASONS], key=lambda r: r["t"]),
         lambda mark: (mark["who"], mark["channel"]))
-    absences = group(list(absent(history)), lambda absence: absence[0])
+    absences = group([*absent(history), *cut_off(history)], lambda absence: absence[0])
     events = group(
         [r for r in history.of_kind["event"] if r["type"] in ("channel_user_join", "channel_user_leave") and not r["stale"]],
         lambda r: (r["who"], r["channel"]))
@@ -66,16 +66,17 @@ def sessions(history: Records) -> Iterator[Defect]:
     logins = group([r for r in history.of_kind["open"] if r["by"] == "login"], lambda r: r["who"])
     connections = {(r["who"], r["connection"]) for r in history.of_kind["open"]}
     alone = {who for who in logins if len({c for w, c in connections if w == who}) == 1}
-    away = defaultdict(list)
-    for who, start, end in absent(history):
-        away[who].append((start, end))
+    away = group(list(absent(history)), lambda absence: absence[0])
+    cut = group(list(cut_off(history)), lambda absence: absence[0])
     for record in history.of_kind["closed"]:
         if record["who"] not in alone or record["wanted"] or not record["reason"]:
             continue
         who, t = record["who"], record["t"]
         # A store that forgot the login, or while the user had no connection, knows nothing of the session.
         forgiven = any(history.forgiven(login["t"]) for login in logins[who]) or history.forgot and record["resuming"]
-        gone = record["resuming"] and any(start + SHORTEST_ABSENCE - 1 <= t <= end + 1 for start, end in away[who])
+        # Whose gateway was cut off learns of the end when it is back.
+        ended = cut.get(who, []) + (away.get(who, []) if record["resuming"] else [])
+        gone = any(start + SHORTEST_ABSENCE - 1 <= t <= end + 1 for _, start, end in ended)
         if not forgiven and not gone:
             yield "kicked", f"{who} was told {record['reason']} at {t:.2f}"
     yield from doubles(history, logins)

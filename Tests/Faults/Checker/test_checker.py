@@ -137,6 +137,8 @@ DEFECTS = {
                             act("get", "carol", 26.0, owner="alice", name="mood", n=20)]),
     "an update tells an older value": ("other", lambda h: [*h, event("bob", "channel_attr_update", "alice", 25.0, 19, "topic")]),
     "one who stays is said to leave": ("flaps", lambda h: [*h, event("alice", "channel_user_leave", "bob", 22.0)]),
+    "one whose gateway was not cut off is said to leave": (
+        "flaps", lambda h: [*without(h, FAULT), FAULT | {"t1": 40.0, "cut": ["gateway#2"]}, event("alice", "channel_user_leave", "bob", 39.5)]),
     "a join is told twice": ("flaps", lambda h: [*h, event("alice", "channel_user_join", "bob", 22.0)]),
     "a join is never told": ("flaps", lambda h: without(h, find("event", who="bob", type="channel_user_join", account="carol"))),
     "leaves from before a join was asked for": ("flaps", lambda h: [*h, *answered_late(20.95)]),
@@ -174,6 +176,9 @@ PARDONED = {
     "a frozen gateway answers late": lambda h: [
         *without(h, FAULT), FAULT | {"t1": 32.0, "frozen": ["gateway#1"]},
         act("send", "bob", 21.0, ok=False, took=15, reason="timeout", to="alice", n=1)],
+    "a session ends whose gateway is cut off": lambda h: [
+        *without(h, FAULT), FAULT | {"t1": 40.0, "cut": ["gateway#1"]}, event("alice", "channel_user_leave", "bob", 39.5),
+        closed("bob", 40.5, "102")],
     "the population stood still": lambda h: [
         *h, {"kind": "lag", "t": 24.0, "seconds": 5.0}, act("get", "bob", 20.0, ok=False, took=13, reason="timeout")],
     "a store forgot the message": lambda h: [*without(h, FAULT, MISSING), FAULT | {"forgive": [8.5, 10.0]}],
