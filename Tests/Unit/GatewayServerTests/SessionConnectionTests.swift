@@ -1,5 +1,7 @@
 import BusProtocol
+import ClusterBus
 import NIOCore
+import Pacing
 import RedisClient
 import SignalingProtocol
 import SignalingWire
@@ -70,6 +72,29 @@ import WebSocketWire
                 connection.cutOff(.heldEvents, on: shard)
             }
         }
+    }
+
+    /// One whose deadline is over, and one whose client has gone while it waited.
+    @Test(arguments: [true, false])
+    func presenceIsNotAskedForAResumeWithoutATurn(isLate: Bool) async throws {
+        let gateway = try Gateway()
+        let reason = Mutex<SignalingReason?>(nil)
+        _ = try await gateway.answers { client in
+            client.open(Self.upgrade)
+            gateway.onLoop { shard in
+                guard let connection = shard.connections.values.first,
+                    let line = try? Line(wire: Self.line), let context = connection.context
+                else { return }
+                if !isLate { connection.channelInactive(context: context) }
+                let deadline = isLate ? LocalTime.now : .now + LocalTime.Span(.seconds(8))
+                shard.ask(ResumeSession(gateway: shard.id, line: line), for: connection, inTurnBy: deadline) { result in
+                    reason.withLock { $0 = result.failure?.reason }
+                }
+                #expect(shard.sender.pendingCount == 0 && shard.logins.count == 0)
+                if isLate { connection.cutOff(.heldEvents, on: shard) }
+            }
+        }
+        #expect(reason.withLock { $0 } == .overloaded)
     }
 
     @Test func whoSendsOnWithoutReadingIsCutOff() async throws {

@@ -84,7 +84,7 @@ extension ClientConnection {
             tokenExpiry: session.tokenExpiry)
         command.address = remote?.clientAddress
         let app = session.user.app
-        shard.ask(command, inTurnBy: loginDeadline) { [self] result in
+        shard.ask(command, for: self, inTurnBy: loginDeadline) { [self] result in
             // The hook may have changed meanwhile, of which the shard tells only sessions that are logged in.
             handle(.session(.hooks(shard.hooks.points(of: app))), on: shard)
             handle(.session(.app(shard.apps.shared(app))), on: shard)
@@ -99,7 +99,7 @@ extension ClientConnection {
         shard.apps.find(session.user.app) { _ in }
         var command = ResumeSession(gateway: shard.id, line: session.line)
         command.address = remote?.clientAddress
-        shard.ask(command, inTurnBy: loginDeadline) { [self] result in
+        shard.ask(command, for: self, inTurnBy: loginDeadline) { [self] result in
             resumeAnswered(session.line, result, on: shard)
         }
     }

@@ -7,16 +7,19 @@ internal import SignalingProtocol
 
 /// Asks presence to open sessions, or to move them here.
 extension GatewayShard {
-    /// Asks presence when it is this login's or resume's turn.
+    /// Asks presence when it is this login's or resume's turn. Presence is not asked for a client that has gone while it
+    /// waited, which fails with `overloaded` too.
     /// - Parameters:
     ///   - deadline: when the client's time is over. Without a turn until then, it fails with `overloaded`, and
     ///     presence is not asked.
     ///   - completion: as of `CommandSender/send(_:as:for:by:_:)`.
     func ask<C: ServiceCommand>(
-        _ command: C, inTurnBy deadline: LocalTime, _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
+        _ command: C, for client: ClientConnection, inTurnBy deadline: LocalTime,
+        _ completion: @escaping (Result<C.Reply, SignalingError>) -> Void
     ) {
         let login: WaitingLogin = { [self] ticket in
-            guard let ticket else {
+            guard let ticket, client.context != nil else {
+                if let ticket { logins.answered(ticket) }
                 let message = "\(LoginQueue<WaitingLogin>.bound) logins at a time, and this one's turn did not come"
                 return completion(.failure(SignalingError(.failed, .overloaded, message)))
             }

@@ -38,8 +38,7 @@ import Testing
         if hasNews { _ = talk.tell(.mailbox(.published(Talk.entry(6), after: 5))) }
         let mail = EmptyMailbox(cleared: 3, highest: 5)
         let actions = talk.tell(.session(.opened(.success(SessionOpened(uid: 7, mail: mail)))))
-        let reads = actions.contains { if case .request(.loadMailbox) = $0 { true } else { false } }
-        #expect(reads == hasNews)
+        #expect(Talk.readMailbox(actions) == hasNews)
         guard !hasNews else { return }
         #expect(
             talk.tell(.mailbox(.published(Talk.entry(6), after: 5))) == [
@@ -74,6 +73,24 @@ import Testing
                 .count(.loginFailure(isOfTheLogin: false)), Talk.send(ServerFrame.loginFailed(.timeout())),
                 .session(.unbind(Talk.session)), .close(.normal), .session(.detachDoubtful(Talk.session, talk.user)),
             ])
+    }
+
+    /// Presence was not asked, so nothing is to be undone there: neither for who waits nor for who has gone.
+    @Test func aLoginWhoseTurnDoesNotCome() throws {
+        let error = SignalingError(.failed, .overloaded, "x")
+        let talk = try Conversation()
+        _ = try talk.says(Talk.login)
+        _ = talk.appAnswers()
+        #expect(
+            talk.tell(.session(.opened(.failure(error)))) == [
+                .count(.loginFailure(isOfTheLogin: false)), Talk.send(ServerFrame.loginFailed(error)),
+                .session(.unbind(Talk.session)), .close(.normal),
+            ])
+        let gone = try Conversation()
+        _ = try gone.says(Talk.login)
+        _ = gone.appAnswers()
+        _ = gone.tell(.connectionLost)
+        #expect(gone.tell(.session(.opened(.failure(error)))) == [])
     }
 
     @Test func aLoginFromAnAddressWithTooManyFailures() throws {

@@ -130,6 +130,11 @@ final class Conversation {
         MailboxEntry(version: version, expiresAt: 1_000_000, line: "line \(version)")
     }
 
+    /// Whether these actions read the mailbox.
+    static func readMailbox(_ actions: [SessionAction]) -> Bool {
+        actions.contains { if case .request(.loadMailbox) = $0 { true } else { false } }
+    }
+
     func message(_ id: Int64) throws -> ChannelEvent {
         ChannelEvent(sequence: id, id: id, account: try Account("bob"), uid: 2, kind: .message("\(id)"))
     }
