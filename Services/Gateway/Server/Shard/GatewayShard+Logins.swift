@@ -7,8 +7,8 @@ internal import SignalingProtocol
 
 /// Asks presence to open sessions, or to move them here.
 extension GatewayShard {
-    /// Asks presence when it is this login's or resume's turn. Presence is not asked for a client that has gone while it
-    /// waited, which fails with `overloaded` too.
+    /// Asks presence when it is this login's or resume's turn. Presence is not asked for a client that has gone while
+    /// it waited, which fails with `overloaded` too.
     /// - Parameters:
     ///   - deadline: when the client's time is over. Without a turn until then, it fails with `overloaded`, and
     ///     presence is not asked.
