@@ -66,6 +66,9 @@ package struct ServiceTimers<Timer: ServiceTimer>: Sendable {
         }
     }
 
+    /// The Redis command that removes a timer if there is one.
+    package func cancelling(_ timer: Timer) -> RedisCommand { due(timer).cancelling(timer.member) }
+
     /// Removes a timer; no effect if there is none.
     /// - Throws: `SignalingError` when Redis does not answer.
     package func cancel(_ timer: Timer) async throws(SignalingError) {

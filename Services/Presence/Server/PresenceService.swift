@@ -28,7 +28,7 @@ package struct PresenceService: ServiceDeclaration {
         let (pool, logger) = (resources.pool, resources.logger)
         let functions = PresenceFunctions(
             redis: resources.redis, mirror: PresenceMirror(isOn: configuration.mirrors, bus: resources.redis.bus))
-        let ending = SessionEnding(functions: functions, logger: logger)
+        let ending = SessionEnding(functions: functions, timers: resources.timers, logger: logger)
         let sessions = SessionHandler(
             functions: functions, ending: ending, logins: logins(pool), timers: resources.timers, logger: logger)
         let cache = UserAttributeCache(functions: functions, pool: pool)

@@ -67,11 +67,13 @@ extension RedisClient {
     /// Runs commands, and another one when all of them have succeeded. Waits for that as long as for the
     /// answer to a question, and not at all when a command is about keys of a server that is away: they
     /// go on then without the caller.
-    /// - Parameter failed: called with the first failure, if there is one, possibly after
-    ///   this has returned; on the loop.
+    /// - Parameters:
+    ///   - needless: removes what would have repeated the work; sent when all has succeeded. Nobody waits for it, or
+    ///     hears when it fails.
+    ///   - failed: called with the first failure, if there is one, possibly after this has returned; on the loop.
     /// - Returns: whether all have succeeded within the wait.
     package func begin(
-        _ commands: [RedisCommand], thenIfDone last: RedisCommand,
+        _ commands: [RedisCommand], thenIfDone last: RedisCommand, removing needless: RedisCommand,
         failed: @escaping @Sendable (SignalingError) -> Void
     ) async -> Bool {
         await withCheckedContinuation { continuation in
@@ -92,7 +94,9 @@ extension RedisClient {
                 self.send(commands) { results in
                     for case .failure(let error) in results { return done(error) }
                     self.send(last) { result in
-                        if case .failure(let error) = result { done(error) } else { done(nil) }
+                        if case .failure(let error) = result { return done(error) }
+                        self.send([needless]) { _ in }
+                        done(nil)
                     }
                 }
             }

@@ -44,9 +44,12 @@ package struct DueTimers: Sendable {
         _ = try await connection.execute(scheduling(member, at: due))
     }
 
+    /// The Redis command that removes a timer if there is one.
+    package func cancelling(_ member: String) -> RedisCommand { RedisCommand("ZREM", key: key, .string(member)) }
+
     /// Removes a timer, if it exists.
     package func cancel(_ member: String) async throws(RedisError) {
-        _ = try await connection.execute(RedisCommand("ZREM", key: key, .string(member)))
+        _ = try await connection.execute(cancelling(member))
     }
 
     /// Claims timers that are due, earliest first.

@@ -1,5 +1,6 @@
 import BusProtocol
 import ClusterBus
+import ClusterService
 import ClusterState
 import MessageStore
 import PostgresStore
@@ -249,8 +250,12 @@ import Testing
             try await waitUntil("an answer") { await uptime.since(ofSlot: 0) == nil ? "none" : nil }
             let check = SessionMirrorCheck(
                 functions: functions, store: MirrorStore(pool: stage.pool),
-                ending: SessionEnding(functions: functions, logger: ServicesStage.silent), uptime: uptime,
-                settling: .zero)
+                ending: SessionEnding(
+                    functions: functions,
+                    timers: ServiceTimers(
+                        service: .presence, connection: stage.connection, logger: ServicesStage.silent),
+                    logger: ServicesStage.silent),
+                uptime: uptime, settling: .zero)
             try await check.round {}
             asking.cancel()
             _ = try await asking.value

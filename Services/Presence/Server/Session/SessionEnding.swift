@@ -1,5 +1,6 @@
 internal import BusProtocol
 internal import ClusterBus
+internal import ClusterService
 internal import Logging
 internal import MessageStore
 internal import PostgresStore
@@ -14,6 +15,7 @@ struct SessionEnding: Sendable {
     static let patience = Duration.seconds(10)
 
     let functions: PresenceFunctions
+    let timers: ServiceTimers<PresenceTimer>
     let logger: Logger
 
     /// - Throws: `SignalingError` when a step fails; the session's timer repeats all steps.
@@ -34,7 +36,8 @@ struct SessionEnding: Sendable {
         let logger = context.map { self.logger.about($0) } ?? self.logger
         let isDone = await functions.redis.begin(
             consequences(of: ended, user, context?.cause ?? CommandCause()),
-            thenIfDone: PresenceFunctions.ended(user, ended.session)
+            thenIfDone: PresenceFunctions.ended(user, ended.session),
+            removing: timers.cancelling(.session(user, ended.session))
         ) { error in
             logger.warning(
                 "could not complete the consequences of a session's end; its timer repeats them",
