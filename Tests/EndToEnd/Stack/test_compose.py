@@ -267,6 +267,15 @@ def test_image_holds_all_programs():
     assert "\nUSER heliograph\n" in text
 
 
+def test_the_image_builder_gets_the_sources_of_every_target():
+    """Swift builds nothing when the folder of any target is missing."""
+    sent = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
+    described = subprocess.run(["swift", "package", "dump-package"], cwd=ROOT, capture_output=True, check=True, timeout=120)
+    folders = [target["path"] for target in json.loads(described.stdout)["targets"]]
+    assert len(folders) > 50
+    assert [folder for folder in folders if not any(f"{folder}/".startswith(f"{part}/") for part in sent)] == []
+
+
 def test_proxy_goes_to_the_ports_that_the_gateways_listen_on(compose: dict):
     environment = compose["services"]["gateway"]["environment"]
     proxy = (ROOT / "Docker" / "haproxy.cfg").read_text()
