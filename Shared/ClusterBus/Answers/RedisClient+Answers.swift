@@ -95,7 +95,7 @@ extension RedisClient {
                     for case .failure(let error) in results { return done(error) }
                     self.send(last) { result in
                         if case .failure(let error) = result { return done(error) }
-                        self.send([needless]) { _ in }
+                        self.send(needless) { _ in }
                         done(nil)
                     }
                 }
