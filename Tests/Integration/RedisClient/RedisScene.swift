@@ -98,6 +98,8 @@ struct RedisGateway: Sendable {
         self.sender = sender
         self.subscriber = subscriber
         subscriber.start()
+        // A command sent before the first connection is sent when that is made, and by nothing else.
+        try await waitUntil("the commands' connection") { scene.connection.isConnected ? nil : "not connected" }
         let topic = KeySpace.topic(id)
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             scene.eventLoop.execute { subscriber.subscribe(topic) { continuation.resume(with: $0) } }

@@ -11,8 +11,8 @@ internal import SignalingProtocol
 
 /// Carries out the consequences of a session's end. Interrupted work is repeated from the start, which does no harm.
 struct SessionEnding: Sendable {
-    /// How long after a session's end a timer repeats the consequences, unless ``begin(_:of:for:)`` has finished them and
-    /// removed it.
+    /// How long after a session's end a timer repeats the consequences, unless ``begin(_:of:for:)`` has finished them
+    /// and removed it.
     static let patience = Duration.seconds(10)
 
     let functions: PresenceFunctions
