@@ -335,7 +335,7 @@ let package = Package(
                     "ServiceKit",
                     "SignalingProtocol", "ServiceMetrics", "SignalingTokens", "SignalingWire", hummingbird,
                     hummingbirdCore, httpTypes, nioHTTPTypes, deques,
-                    nioCore, logging,
+                    nioCore, nioPosix, logging,
                     lifecycle,
                 ],
                 path: "Services/Gateway/API/Server", swiftSettings: strict),
@@ -407,7 +407,7 @@ let package = Package(
             unitTests(
                 "GatewayAPILogic", ["BusProtocol", "Pacing", "SignalingProtocol", "SignalingWire", "TestKit"]),
             unitTests("CRing", []),
-            unitTests("GatewayAPIServer", ["GatewayAPILogic", "SignalingProtocol", "TestKit"]),
+            unitTests("GatewayAPIServer", ["GatewayAPILogic", "SignalingProtocol", "TestKit", nioCore, nioPosix]),
             unitTests(
                 "GatewayLogic",
                 [

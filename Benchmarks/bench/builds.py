@@ -7,7 +7,7 @@ from pathlib import Path
 from . import suite
 from .heliograph import Heliograph
 from .network import reduced
-from .scenarios import growth, storm
+from .scenarios import growth, sends, storm
 from .servers import Limit, Server
 
 # What is compared, by the names of scenarios: lower is better.
@@ -33,6 +33,7 @@ def joins(checkout: Path, size: int = 200) -> dict:
 CLUSTERS: dict[str, tuple[Callable[[Path], dict], tuple[str, ...]]] = {
     "storm": (resumes, ("us_per_resume", "resume_seconds", "p99_us")),
     "joins": (joins, ("us_per_join_and_leave",)),
+    "A1": (sends.singles, ("us_per_message", "answer_p50_us")),
 }
 SCENARIOS = (*COMPARED, *CLUSTERS)
 LIMIT = "limit"

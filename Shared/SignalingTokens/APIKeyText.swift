@@ -28,11 +28,13 @@ package struct APIKeyText: Equatable, Sendable {
 
     /// Reads a key; nil for any other text.
     package init?(_ text: String) {
-        let parts = text.split(separator: "_", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, text.hasPrefix(Self.prefix), Hex.isLowerCase(parts[1], digits: APIKey.idDigits),
-            Hex.isLowerCase(parts[2], digits: Self.secretDigits)
+        guard text.hasPrefix(Self.prefix) else { return nil }
+        let rest = text.utf8.dropFirst(Self.prefix.utf8.count)
+        let parts = rest.split(separator: UInt8(ascii: "_"), omittingEmptySubsequences: false).map { Substring($0) }
+        guard parts.count == 2, Hex.isLowerCase(parts[0], digits: APIKey.idDigits),
+            Hex.isLowerCase(parts[1], digits: Self.secretDigits)
         else { return nil }
-        self.init(id: String(parts[1]), secret: String(parts[2]))
+        self.init(id: String(parts[0]), secret: String(parts[1]))
     }
 
     /// The key, to be shown once.

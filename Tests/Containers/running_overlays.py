@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from monitoring import DASHBOARDS, queries, rules
-from project import ENGINE, Project, has_image, run, running
+from project import ENGINE, Failed, Project, has_image, run, running
 from seccomp import IO_URING_SETUP
 from users import login, start, talk
 from waiting import eventually, eventually_blocking
@@ -38,8 +38,14 @@ async def test_overlays_serve(overlay: str):
             standby = other.ids("postgres-standby")[0]
             query = ("psql", "-h", "127.0.0.1", "-U", "heliograph", "-d", "heliograph", "-Atc")
             assert other.execute(standby, *query, "SELECT pg_is_in_recovery()").strip() == "t"
-            await eventually(lambda: asyncio.to_thread(
-                lambda: other.execute(standby, *query, "SELECT count(*) FROM apps").strip() == "1"), "the standby has the app", 20)
+
+            def has_app() -> bool:
+                try:
+                    return other.execute(standby, *query, "SELECT count(*) FROM apps").strip() == "1"
+                except Failed:
+                    # Its copy may be older than the schema.
+                    return False
+            await eventually(lambda: asyncio.to_thread(has_app), "the standby has the app", 60)
         else:
             nodes = other.execute(
                 other.ids("redis")[0], "sh", "-c", "REDISCLI_AUTH=$(cat /run/secrets/redis-password) redis-cli cluster nodes")
@@ -130,11 +136,15 @@ def look(project: Project) -> None:
         return [rule["health"] for rule in found]
     eventually_blocking(lambda: states() == ["ok"] * len(rules()), "every rule is evaluated", ROUNDS_SECONDS)
 
-    # A query that Prometheus refuses is an error; the series of calls exist from the start.
+    # A query that Prometheus refuses is an error. Rates take two scrapes.
     asked = [query.replace("$__rate_interval", "1m") for path in DASHBOARDS for query in queries(path)]
-    shown = [query for query in asked if get(base, "/query", query=query)["data"]["result"]]
-    print(f"\n{len(JOBS)} jobs, {len(rules())} rules, {len(asked)} queries of dashboards, {len(shown)} with an answer at once")
-    assert len(shown) > len(asked) / 2
+
+    def unanswered() -> list[str]:
+        return [query for query in asked if not get(base, "/query", query=query)["data"]["result"]]
+    # No overlay has a media node yet.
+    media = [query for query in asked if "heliograph_media_" in query]
+    eventually_blocking(lambda: unanswered() == media, "every query of the dashboards has an answer, but those about media", ROUNDS_SECONDS)
+    print(f"\n{len(JOBS)} jobs, {len(rules())} rules, {len(asked) - len(media)} of {len(asked)} queries of dashboards answered")
 
 
 def look_at_grafana(project: Project) -> None:

@@ -1,5 +1,7 @@
 """A1: messages by the server API, one at a time and in batches, beside those of clients over WebSocket."""
 
+from pathlib import Path
+
 from ..heliograph import Heliograph
 from ..load import Load
 from ..paths import BenchError
@@ -30,7 +32,7 @@ def _run(server: Heliograph, name: str, seconds: float, *options: object) -> dic
     if "--offline" not in options and run["delivered"] != run["accepted"]:
         raise BenchError(f"messages were lost: {run}")
     return {
-        "us_per_message": round(run["cpu_seconds"] / run["accepted"] * 1e6, 2),
+        "us_per_message": round(run["cpu_seconds"] / run["accepted"] * 1e6, 2), "cpu_by_process": run["cpu_by_process"],
         "messages_per_second": round(run["accepted"] / run["seconds"]),
         "gateway_us": round(run["cpu_by_process"]["gateway"] / run["accepted"] * 1e6, 2),
         "redis_us": round(run["cpu_by_process"]["redis"] / run["accepted"] * 1e6, 2),
@@ -41,6 +43,12 @@ def _run(server: Heliograph, name: str, seconds: float, *options: object) -> dic
 def _api(server: Heliograph) -> list[object]:
     """How a load generator finds the API: as the second endpoint."""
     return ["--endpoint", server.api_port(), "--sender-driver", "api", "--publisher-endpoint", 1, "--key", server.api_key()]
+
+
+def singles(checkout: Path, seconds: float = 5) -> dict:
+    """A message in each request, sent by the gateway of a checkout."""
+    with Heliograph(checkout=checkout) as server:
+        return _run(server, "single", seconds, "--members", RECEIVERS, "--publishers", SENDERS, *_api(server))
 
 
 def by_api_and_websocket(seconds: float) -> dict:

@@ -121,7 +121,8 @@ extension GatewayConfiguration {
 
     private mutating func readBounds(_ environment: inout EnvironmentReader) {
         eventLoops = environment.int(
-            "GATEWAY_EVENT_LOOPS", default: eventLoops, in: 1...256, "event loops, each a shard of its own")
+            "GATEWAY_EVENT_LOOPS", default: eventLoops, in: 1...256,
+            "event loops, each a shard of its own; the server API has as many besides")
         usesRing = environment.bool(
             "GATEWAY_IO_URING", default: usesRing,
             "send channels' events to many members by one system call, where the kernel allows it")

@@ -26,7 +26,8 @@ extension GatewayService {
                     return MetricRegistry.process.text()
                 },
                 shards: { try await self.readyShards() })
-            return APIService(configuration: settings, group: group, logger: logger, gateway: gateway)
+            return APIService(
+                configuration: settings, eventLoops: configuration.eventLoops, logger: logger, gateway: gateway)
         }
     }
 

@@ -40,8 +40,9 @@ package enum Hex {
     }
 
     /// Whether a text is so many lower-case digits.
-    package static func isLowerCase(_ text: some StringProtocol, digits: Int) -> Bool {
-        text.utf8.count == digits && text.utf8.allSatisfy(lowerCase.contains)
+    package static func isLowerCase(_ text: Substring, digits: Int) -> Bool {
+        text.utf8.count == digits
+            && text.utf8.allSatisfy { value(of: $0) != nil && !(UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0) }
     }
 
     /// The value of a digit in either case; nil for any other character.

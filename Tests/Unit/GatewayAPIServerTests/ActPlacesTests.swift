@@ -39,4 +39,43 @@ import Testing
         for _ in 0..<ActPlaces.bound { try await places.enter("a") }
         #expect(places.waiting(of: "a") == 0)
     }
+
+    @Test(.timeLimit(.minutes(1))) func whoWaitsTooLongIsRefused() async throws {
+        let places = ActPlaces(patience: .milliseconds(200))
+        for _ in 0..<ActPlaces.bound { try await places.enter("a") }
+        // The second time, nobody had waited since the first.
+        for _ in 0..<2 {
+            let arrival = ContinuousClock.now
+            await #expect(throws: Self.tooMany) { try await places.enter("a") }
+            #expect(arrival.duration(to: .now) >= .milliseconds(200))
+            #expect(places.waiting(of: "a") == 0)
+        }
+        // It has not taken a place with it.
+        places.leave("a")
+        try await places.enter("a")
+        await #expect(throws: Self.tooMany) { try await places.enter("a") }
+    }
+
+    @Test func noMoreThanTheBoundWait() async throws {
+        let places = ActPlaces()
+        for _ in 0..<ActPlaces.bound { try await places.enter("a") }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<ActPlaces.waitingBound { group.addTask { try await places.enter("a") } }
+            try await waitUntil("they wait") {
+                places.waiting(of: "a") == ActPlaces.waitingBound ? nil : "\(places.waiting(of: "a"))"
+            }
+            let arrival = ContinuousClock.now
+            await #expect(throws: Self.tooMany) { try await places.enter("a") }
+            #expect(arrival.duration(to: .now) < .seconds(4))
+            for _ in 0..<ActPlaces.waitingBound { places.leave("a") }
+            try await group.waitForAll()
+        }
+    }
+
+    private static var tooMany: APIProblem {
+        var problem = APIProblem(
+            .rateLimited, "too many requests of the key are in progress", bound: "16 requests in progress")
+        problem.retryAfter = 1
+        return problem
+    }
 }

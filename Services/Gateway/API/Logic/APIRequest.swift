@@ -11,9 +11,9 @@ package struct APIRequest: Sendable {
     /// - Parameter target: the path and the query, as in the request line.
     /// - Throws: ``APIProblem``, as ``APIRouter/match(method:path:)``.
     package init(method: String, target: String) throws(APIProblem) {
-        let path = target.prefix { $0 != "?" }
-        match = try APIRouter.match(method: method, path: path)
-        query = path.endIndex == target.endIndex ? nil : target[target.index(after: path.endIndex)...]
+        let mark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
+        match = try APIRouter.match(method: method, path: target[..<(mark ?? target.endIndex)])
+        query = mark.map { target[target.utf8.index(after: $0)...] }
     }
 
     package var operation: APIOperation { match.operation }

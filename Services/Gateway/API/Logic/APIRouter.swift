@@ -13,10 +13,12 @@ package enum APIRouter {
     /// - Throws: ``APIProblem`` with ``APIErrorCode/notFound``, ``APIErrorCode/methodNotAllowed`` or
     ///   ``APIErrorCode/malformed``.
     package static func match(method: String, path: Substring) throws(APIProblem) -> Match {
-        let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        // A path begins with a slash.
+        let segments = parts.first?.isEmpty == true ? parts.dropFirst().map { Substring($0) } : []
         var allowed: [String] = []
-        for operation in APIOperation.all {
-            guard path.hasPrefix("/"), let raw = parameters(of: operation, in: segments) else { continue }
+        for operation in bySegments[segments.count] ?? [] {
+            guard let raw = parameters(of: operation, in: segments) else { continue }
             guard operation.method == method else {
                 allowed.append(operation.method)
                 continue
@@ -38,11 +40,13 @@ package enum APIRouter {
         throw APIProblem(.notFound, "there is no such path")
     }
 
-    /// The parameters' raw texts; nil when the path is not the operation's.
+    /// The operations by the number of their paths' segments.
+    private static let bySegments = Dictionary(grouping: APIOperation.all, by: \.segments.count)
+
+    /// The parameters' raw texts; nil when the path, which has as many segments, is not the operation's.
     private static func parameters(
         of operation: APIOperation, in path: [Substring]
     ) -> [(name: String, text: Substring)]? {
-        guard path.count == operation.segments.count else { return nil }
         var parameters: [(name: String, text: Substring)] = []
         for (segment, text) in zip(operation.segments, path) {
             if segment.isParameter {

@@ -315,6 +315,8 @@ struct APIResponder: HTTPResponder {
     }
 
     private static func isJSON(_ type: String) -> Bool {
+        // What nearly all clients say.
+        if type == "application/json" { return true }
         let name = type.prefix { $0 != ";" }.lowercased()
         return name.split(separator: " ").joined() == "application/json"
     }

@@ -2,6 +2,7 @@ internal import Hummingbird
 internal import HummingbirdCore
 package import Logging
 package import NIOCore
+internal import NIOPosix
 internal import ServiceLifecycle
 
 /// The listener of the server API: HTTP/1.1, on a port of its own.
@@ -34,13 +35,14 @@ package struct APIService: Service {
     private let configuration: APIConfiguration
     private let gateway: Gateway
     private let connections: APIConnections
-    private let group: any EventLoopGroup
+    private let eventLoops: Int
     private let logger: Logger
 
-    /// - Parameter group: where connections are served.
-    package init(configuration: APIConfiguration, group: any EventLoopGroup, logger: Logger, gateway: Gateway) {
+    /// - Parameter eventLoops: how many event loops serve connections. They are the API's own: what a request costs
+    ///   must not make those late that serve clients.
+    package init(configuration: APIConfiguration, eventLoops: Int, logger: Logger, gateway: Gateway) {
         self.configuration = configuration
-        self.group = group
+        self.eventLoops = eventLoops
         self.logger = logger
         self.gateway = gateway
         connections = APIConnections(
@@ -69,11 +71,17 @@ package struct APIService: Service {
 
     private func serve<Responder: HTTPResponder>(_ responder: Responder, _ quiet: Logger) async throws
     where Responder.Context == APIResponder.Context {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: eventLoops)
+        let server = HTTPServerBuilder { [connections] responder in
+            OnEventLoop(
+                HTTP1Channel(
+                    responder: responder,
+                    configuration: .init(
+                        additionalChannelHandlers: [APIConnectionHandler(connections)], idleTimeout: .seconds(60))))
+        }
         let application = Application(
             responder: responder,
-            server: .http1(
-                configuration: .init(
-                    additionalChannelHandlers: [APIConnectionHandler(connections)], idleTimeout: .seconds(60))),
+            server: server,
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port)),
             onServerRunning: { [logger] channel in
@@ -82,5 +90,6 @@ package struct APIService: Service {
             },
             eventLoopGroupProvider: .shared(group), logger: quiet)
         try await application.run()
+        try await group.shutdownGracefully()
     }
 }

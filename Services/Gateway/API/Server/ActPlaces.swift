@@ -10,25 +10,36 @@ final class ActPlaces: Sendable {
     static let bound = 16
     /// Acts of a key that wait at most.
     static let waitingBound = 512
-    /// How long one waits.
-    static let patience = Duration.seconds(8)
 
     private struct Waiter {
-        let id: UInt64
+        let deadline: ContinuousClock.Instant
         let turn: CheckedContinuation<Bool, Never>
     }
 
     private struct Acts {
         var underWay = 0
+        /// Those who wait, in the order of their arrival, which is that of their deadlines.
         var waiting: Deque<Waiter> = []
     }
 
     private struct State {
         var keys: [String: Acts] = [:]
-        var lastID: UInt64 = 0
+        /// Whether ``endLateWaits()`` runs.
+        var isWatched = false
     }
 
+    /// What becomes of an act that comes.
+    private enum Arrival {
+        case begins
+        case waits(isFirst: Bool)
+        case tooMany
+    }
+
+    private let patience: Duration
     private let state = Mutex(State())
+
+    /// - Parameter patience: how long an act waits; default 8 s.
+    init(patience: Duration = .seconds(8)) { self.patience = patience }
 
     /// Acts of a key that wait now.
     func waiting(of key: String) -> Int { state.withLock { $0.keys[key]?.waiting.count ?? 0 } }
@@ -43,16 +54,7 @@ final class ActPlaces: Sendable {
         }
         guard !isFree else { return }
         APIMetrics.shared.actsDelayed.increment()
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
-        let patience = Task {
-            try await Task.sleep(for: Self.patience)
-            giveUp(id, key)
-        }
-        defer { patience.cancel() }
-        guard await turn(id, key) else {
+        guard await turn(key) else {
             var problem = APIProblem(
                 .rateLimited, "too many requests of the key are in progress",
                 bound: "\(Self.bound) requests in progress")
@@ -61,40 +63,63 @@ final class ActPlaces: Sendable {
         }
     }
 
-    private func turn(_ id: UInt64, _ key: String) async -> Bool {
+    private func turn(_ key: String) async -> Bool {
         await withCheckedContinuation { turn in
-            let answer = state.withLock { state -> Bool? in
-                var acts = state.keys[key] ?? Acts()
-                defer { state.keys[key] = acts }
-                // One may have left since.
-                if acts.underWay < Self.bound {
-                    acts.underWay += 1
-                    return true
-                }
-                guard acts.waiting.count < Self.waitingBound else { return false }
-                acts.waiting.append(Waiter(id: id, turn: turn))
-                return nil
+            let waiter = Waiter(deadline: .now + patience, turn: turn)
+            switch state.withLock({ Self.arrived(waiter, of: key, &$0) }) {
+            case .begins: turn.resume(returning: true)
+            case .waits(let isFirst): if isFirst { Task { try await endLateWaits() } }
+            case .tooMany: turn.resume(returning: false)
             }
-            if let answer { turn.resume(returning: answer) }
         }
     }
 
-    private func giveUp(_ id: UInt64, _ key: String) {
-        let waiter = state.withLock { state -> Waiter? in
-            guard let index = state.keys[key]?.waiting.firstIndex(where: { $0.id == id }) else { return nil }
-            return state.keys[key]?.waiting.remove(at: index)
+    private static func arrived(_ waiter: Waiter, of key: String, _ state: inout State) -> Arrival {
+        // One may have left since.
+        if state.keys[key, default: Acts()].underWay < bound {
+            state.keys[key, default: Acts()].underWay += 1
+            return .begins
         }
-        waiter?.turn.resume(returning: false)
+        guard state.keys[key, default: Acts()].waiting.count < waitingBound else { return .tooMany }
+        state.keys[key, default: Acts()].waiting.append(waiter)
+        defer { state.isWatched = true }
+        return .waits(isFirst: !state.isWatched)
+    }
+
+    /// Refuses those who have waited too long, until nobody waits. One task for all: a timer for each act that waits
+    /// would cost more than most acts.
+    private func endLateWaits() async throws {
+        while let deadline = state.withLock({ Self.nextDeadline(&$0) }) {
+            try await Task.sleep(until: deadline)
+            let now = ContinuousClock.now
+            let late = state.withLock { state in
+                state.keys.keys.flatMap { key in
+                    var late: [Waiter] = []
+                    while let first = state.keys[key]?.waiting.first, first.deadline <= now {
+                        late.append(first)
+                        state.keys[key]?.waiting.removeFirst()
+                    }
+                    return late
+                }
+            }
+            for waiter in late { waiter.turn.resume(returning: false) }
+        }
+    }
+
+    /// When the first of those who wait has waited too long; nil when nobody waits, who is not watched then.
+    private static func nextDeadline(_ state: inout State) -> ContinuousClock.Instant? {
+        let next = state.keys.values.compactMap(\.waiting.first?.deadline).min()
+        state.isWatched = next != nil
+        return next
     }
 
     /// An act has ended; the one that has waited longest gets its place.
     func leave(_ key: String) {
         let next = state.withLock { state -> Waiter? in
-            guard var acts = state.keys[key] else { return nil }
-            let next = acts.waiting.popFirst()
-            if next == nil { acts.underWay -= 1 }
-            state.keys[key] = acts.underWay == 0 ? nil : acts
-            return next
+            if let next = state.keys[key]?.waiting.popFirst() { return next }
+            state.keys[key]?.underWay -= 1
+            if state.keys[key]?.underWay == 0 { state.keys[key] = nil }
+            return nil
         }
         next?.turn.resume(returning: true)
     }

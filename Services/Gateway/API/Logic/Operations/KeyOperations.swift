@@ -88,7 +88,7 @@ extension APIArguments {
 
     fileprivate func revokeKey() throws(APIProblem) -> APIAct {
         let id = text("key")
-        guard Hex.isLowerCase(id, digits: APIKey.idDigits) else {
+        guard Hex.isLowerCase(id[...], digits: APIKey.idDigits) else {
             throw APIProblem.invalid("key", "\(APIKey.idDigits) hexadecimal digits in lower case")
         }
         return .keys(.revoke(id))
