@@ -91,6 +91,19 @@ extension Diagnosis {
         }
     }
 
+    /// - Parameter apps: those whose servers are left alone because questions failed, with the gateways that do.
+    mutating func lookAtOpenHooks(_ apps: [AppID: [String]]) {
+        for (app, gateways) in apps.sorted(by: { $0.key < $1.key }).prefix(Self.named) {
+            advise(
+                "the server of the before-hook of \(app) is left alone by \(Self.names(gateways.sorted())), because "
+                    + "questions failed: the gateway's log says why; mend it or the way to it, or let users go on unasked "
+                    + "meanwhile (`heliographctl hook set \(app) ... --fail-open`)")
+        }
+        if apps.count > Self.named {
+            advise("the servers of \(apps.count - Self.named) more before-hooks are left alone: see the console")
+        }
+    }
+
     private static func unreached(
         _ records: [BeforeHookRecord]
     ) async -> [(record: BeforeHookRecord, failure: WebhookFailure)] {

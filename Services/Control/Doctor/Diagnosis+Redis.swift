@@ -39,18 +39,31 @@ extension Diagnosis {
             let known = gateways.isEmpty ? [:] : try await leases.leases(of: gateways)
             let instances = try await RunningInstances.list(connection)
             let problem = try await RunningInstances.layoutProblem(connection)
-            return Cluster(instances: instances, leases: Array(known.values), layoutProblem: problem)
+            return Cluster(instances: instances, leases: known, layoutProblem: problem)
         }
         if let problem = cluster.layoutProblem { wrong(problem) }
         lookAtProcesses(cluster.instances)
-        await lookAtCertificates(of: cluster.leases)
+        lookAtOpenHooks(cluster.openHooks)
+        await lookAtCertificates(of: Array(cluster.leases.values))
     }
 
     /// What the processes have written into Redis about themselves.
     private struct Cluster: Sendable {
         let instances: [RunningInstance]
-        let leases: [GatewayLease]
+        let leases: [GatewayID: GatewayLease]
         let layoutProblem: String?
+
+        /// The apps whose servers gateways leave alone, with the names of those gateways.
+        var openHooks: [AppID: [String]] {
+            let apps = GatewayID.openHooks(by: leases)
+            var gateways: [AppID: [String]] = [:]
+            for instance in instances {
+                for app in instance.record.gateway.flatMap({ apps[$0] }) ?? [] {
+                    gateways[app, default: []].append(instance.id)
+                }
+            }
+            return gateways
+        }
     }
 
     // MARK: - Processes

@@ -62,6 +62,12 @@ def app_for(stack: Stack, url: str, *options: str) -> App:
     return app
 
 
+def doctors_advice(stack: Stack) -> list[str]:
+    settings = {"HELIOGRAPH_REDIS_URL": stack.endpoints["redis"]["url"], "HELIOGRAPH_POSTGRES_URL": stack.endpoints["postgres"]["url"]}
+    done = run_program(str(BINARIES / "heliographctl"), "doctor", "--json", **settings)
+    return json.loads(done.stdout)["advice"]
+
+
 def refusal(reply: Reply) -> tuple[int, str]:
     assert not reply.ok
     return reply.data["code"], reply.data["reason"]
@@ -281,6 +287,7 @@ async def test_a_dead_server_is_left_alone_and_harms_no_other_app(hooks: Stack, 
             assert server.attempts == 5
             await eventually(lambda: dead.id in left_alone(), "the gateway tells whose server it leaves alone", TOLD)
             assert other.id not in left_alone()
+            assert [line for line in doctors_advice(hooks) if f"before-hook of {dead.id} is left alone by gateway" in line]
             server.mode = "ok"
 
             async def answered() -> bool:
@@ -288,6 +295,7 @@ async def test_a_dead_server_is_left_alone_and_harms_no_other_app(hooks: Stack, 
 
             await eventually(answered, "it is asked again")
             await eventually(lambda: dead.id not in left_alone(), "the gateway tells that it asks again", TOLD)
+            assert not [line for line in doctors_advice(hooks) if dead.id in line and "alone" in line]
             assert len(healthy.questions) == 1
 
 
