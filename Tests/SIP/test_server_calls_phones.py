@@ -1,9 +1,10 @@
 """Telephones that an app's server calls."""
 
+from request_lines import said
 from scenarios import PCMU_AND_EVENTS, Called, sdp
 from scene import NUMBER, scene
 from server_api import ServerAPI, create_key
-from stack_control import Stack
+from stack_control import Stack, unique
 from waiting import eventually
 
 
@@ -14,7 +15,8 @@ async def test_a_server_calls_a_telephone_and_sends_digits(stack: Stack):
         phone = await play.phone(
             Called.invited(), Called.answer(180), Called.picks_up(sdp(play.rtp.port, PCMU_AND_EVENTS)), Called.is_hung_up())
         path = ("apps", play.app.id, "calls")
-        answer = api.post(*path, body={"from": "shop", "to": NUMBER, "channel": "c"})
+        request = unique("order")
+        answer = api.post(*path, body={"from": "shop", "to": NUMBER, "channel": "c"}, headers={"X-Request-Id": request})
         assert answer.status == 200, answer.body
         call = answer.body["call"]
 
@@ -30,3 +32,5 @@ async def test_a_server_calls_a_telephone_and_sends_digits(stack: Stack):
         await phone.done()
         await eventually(lambda: row()["state"] == "ended", "the log has the end", 10)
         assert row()["endCode"] == 0 and row()["sipStatus"] == 200
+        told = {("info", text) for text in ("telephone", "the call is up", "the call is over")}
+        await eventually(lambda: told <= said(stack, "sip-bridge", request), "the bridge's log tells of the request")
