@@ -4,9 +4,10 @@ import json
 import re
 
 import pytest
+from request_lines import lines, said
 from server_api import Answer, ServerAPI, create_key
 from stack_control import Stack, unique
-from waiting import eventually_blocking
+from waiting import eventually, eventually_blocking
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 LONGEST = "x" * 128
@@ -17,15 +18,6 @@ FORGER = '"},"message":"forged","level":"error'
 @pytest.fixture(scope="module")
 def api(stack: Stack) -> ServerAPI:
     return ServerAPI(stack, create_key(stack)["key"])
-
-
-def lines(stack: Stack, kind: str, request: str) -> list[dict]:
-    """The log lines of the processes of a kind that are about a request."""
-    found = []
-    for name in stack.pids:
-        if name.partition("#")[0] == kind:
-            found += [json.loads(line) for line in stack.run("logs", name).stdout.splitlines() if line.startswith("{")]
-    return [line for line in found if line.get("metadata", {}).get("request") == request]
 
 
 def awaited(stack: Stack, kind: str, request: str) -> dict:
@@ -157,3 +149,35 @@ def test_a_service_that_is_away_leaves_a_line_at_the_gateway(make_stack):
             stack.thaw(name)
     assert (answer.status, answer.code, answer.body["requestId"]) == (504, "timeout", "unanswered")
     assert awaited(stack, "gateway", "unanswered")["code"] == "timeout"
+
+
+async def test_what_a_request_causes_is_in_the_logs_of_all_services_that_take_part(make_stack, people, monkeypatch):
+    """Each service at the level that Docs/operations.md names: calls of users and leaves have lines at debug only."""
+    monkeypatch.setenv("HELIOGRAPH_LOG_LEVEL", "debug")
+    stack: Stack = make_stack(gateways=1)
+    api, app, room = ServerAPI(stack, create_key(stack)["key"]), ("apps", stack.open_app.id), unique("room")
+
+    def request(method: str, *path: str, of: str, **more) -> Answer:
+        answer = api.ask(method, *app, *path, headers={"X-Request-Id": of, "traceparent": f"00-{TRACE}-{SPAN}-01"}, **more)
+        assert answer.status == 200, answer.body
+        return answer
+
+    async with people(stack) as cast:
+        alice, bob = await cast.members(room, "alice", "bob")
+        call = request("POST", "calls", of="start", body={"from": "shop", "to": alice.account, "channel": "c1"}).body["call"]
+        request("DELETE", "calls", call, of="end", query="?account=shop")
+        request("POST", "calls", of="another", body={"from": "shop", "to": alice.account, "channel": "c2"})
+        await eventually(lambda: len(alice.calls("invite")) == 2, "the invitations arrived")
+        await alice.act("invite_ack", "c2", "shop")
+        await alice.act("invite_accept", "c2", "shop")
+        assert request("PUT", "channels", room, "bans", bob.account, of="remove", body={"seconds": 60}).body["removed"] is True
+        request("POST", "users", alice.account, "disconnect", of="disconnect")
+        await eventually(alice.closed.is_set, "the user is disconnected")
+    for kind, level, message, requests in (
+            ("invitation", "debug", "call", ("start", "end", "another", "disconnect")),
+            ("channel-state", "debug", "left", ("remove", "disconnect")),
+            ("presence", "info", "session ended", ("disconnect",))):
+        for of in requests:
+            eventually_blocking(lambda: (level, message) in said(stack, kind, of), f"{kind} tells at {level} of {message!r} for {of!r}")
+            about = [line["metadata"] for line in lines(stack, kind, of)]
+            assert all(line["trace"] == TRACE and line["command"] for line in about), about
