@@ -9,7 +9,7 @@ from http.client import HTTPConnection, HTTPException
 from queue import Queue
 from urllib.parse import urlsplit
 
-from server_api import ServerAPI
+from server_api import Answer, ServerAPI
 from waiting import eventually
 
 SECONDS = 20
@@ -27,6 +27,7 @@ class Stream:
         self.answer = self._connection.getresponse()
         self.status = self.answer.status
         self.position: str | None = None
+        self.problem: dict = {}
         self._events: Queue[dict] = Queue()
         if self.status == 200:
             self._thread = threading.Thread(target=self._read, daemon=True)
@@ -35,6 +36,10 @@ class Stream:
             self.problem = json.loads(self.answer.read())
             # Else many attempts would take all connections that the API has.
             self._connection.close()
+
+    def answered(self) -> Answer:
+        """The answer, with the problem as its body; without one when a stream has begun."""
+        return Answer(self.status, self.problem, dict(self.answer.headers))
 
     def _read(self) -> None:
         event: dict = {}
