@@ -5,6 +5,7 @@ import json
 
 import pytest
 from acts import ring
+from described_api import is_as_described
 from event_stream import SECONDS, Stream
 from server_api import ServerAPI, create_key
 from stack_control import Stack, unique
@@ -309,8 +310,8 @@ async def test_streams_are_bounded(stack: Stack):
     reader = ServerAPI(stack, create_key(stack, app=stack.open_app.id, scopes=("read",))["key"])
     streams = [await Stream(reader, stack.open_app.id).started() for _ in range(20)]
     refused = Stream(reader, stack.open_app.id)
-    assert (refused.status, refused.problem["code"]) == (503, "unavailable")
-    assert "20 streams" in refused.problem["bound"]
+    assert is_as_described("followEvents", refused.answered()).status == 503
+    assert refused.problem["code"] == "unavailable" and "20 streams" in refused.problem["bound"]
     for stream in streams:
         stream.close()
     # At once, not only when the next line cannot be written, 15 s later.
