@@ -10,9 +10,9 @@ from stack_control import Stack
 
 
 @asynccontextmanager
-async def entrance(stack: Stack, browser: Browser, **how) -> AsyncIterator[Screen]:
-    """The page before signing in."""
-    async with opened(browser, f"{stack.endpoints['api'][0]}/console/", **how) as screen:
+async def entrance(stack: Stack, browser: Browser, gateway: int = 0, **how) -> AsyncIterator[Screen]:
+    """The page of a gateway before signing in."""
+    async with opened(browser, f"{stack.endpoints['api'][gateway]}/console/", **how) as screen:
         yield screen
 
 

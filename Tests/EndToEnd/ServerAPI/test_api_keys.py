@@ -5,6 +5,7 @@ import re
 import time
 
 import pytest
+from described_api import is_as_described
 from secrecy import SPOKEN
 from server_api import ServerAPI, create_key
 from stack_control import Stack
@@ -112,3 +113,23 @@ def test_what_is_refused(stack: Stack, api: ServerAPI):
     for body, field in (({}, "app"), ({"cluster": False}, "cluster"), ({"app": "a", "requestsPerSecond": 0}, "requestsPerSecond")):
         refused = api.post("keys", body=body)
         assert (refused.status, refused.code, refused.body["field"]) == (400, "invalid_argument", field)
+
+
+def test_so_many_keys_are_valid_at_a_time(stack: Stack, api: ServerAPI):
+    # The audit trail of the tests' cluster does not tell of them.
+    stack.sql(
+        "SET session_replication_role = replica; INSERT INTO api_keys (id, digest, scopes, requests_per_second, note) "
+        "SELECT lpad(to_hex(n), 16, '0'), repeat('d', 64), 'read', 1, 'one of many' "
+        "FROM generate_series(1, 9999 - (SELECT count(*) FROM api_keys WHERE revoked_at IS NULL AND coalesce(expires_at > now(), true))) n")
+    try:
+        last = made(api, app=stack.open_app.id)
+        full = is_as_described("createKey", api.post("keys", body={"app": stack.open_app.id}))
+        assert (full.status, full.code) == (409, "too_many_keys") and "10000" in full.body["bound"]
+        # Those that are revoked or have expired do not count.
+        assert api.delete("keys", last["id"]).status == 200
+        made(api, app=stack.open_app.id)
+        assert api.post("keys", body={"app": stack.open_app.id}).code == "too_many_keys"
+        stack.sql(f"UPDATE api_keys SET expires_at = now() WHERE id = '{1:016x}'")
+        made(api, app=stack.open_app.id)
+    finally:
+        stack.sql("SET session_replication_role = replica; DELETE FROM api_keys WHERE note = 'one of many'")

@@ -1,14 +1,19 @@
 """Streams of events: what they tell, resuming, what may be missing, and their bounds."""
 
-import asyncio
 import json
+import time
 
 import pytest
 from acts import ring
-from event_stream import SECONDS, Stream
+from described_api import is_as_described
+from event_stream import Stream
 from server_api import ServerAPI, create_key
 from stack_control import Stack, unique
 from waiting import eventually, let_pass
+from web import metric
+
+# EventStreams.patience
+PATIENCE = 30
 
 
 @pytest.fixture(scope="module")
@@ -301,16 +306,15 @@ async def test_a_stream_ends_with_its_key(stack: Stack):
     made = create_key(stack, app=stack.open_app.id, scopes=("read",))
     stream = await Stream(ServerAPI(stack, made["key"]), stack.open_app.id).started()
     stack.control("key", "revoke", made["id"])
-    await asyncio.to_thread(stream._thread.join, SECONDS)
-    assert not stream._thread.is_alive()
+    await stream.ended()
 
 
 async def test_streams_are_bounded(stack: Stack):
     reader = ServerAPI(stack, create_key(stack, app=stack.open_app.id, scopes=("read",))["key"])
     streams = [await Stream(reader, stack.open_app.id).started() for _ in range(20)]
     refused = Stream(reader, stack.open_app.id)
-    assert (refused.status, refused.problem["code"]) == (503, "unavailable")
-    assert "20 streams" in refused.problem["bound"]
+    assert is_as_described("followEvents", refused.answered()).status == 503
+    assert refused.problem["code"] == "unavailable" and "20 streams" in refused.problem["bound"]
     for stream in streams:
         stream.close()
     # At once, not only when the next line cannot be written, 15 s later.
@@ -327,6 +331,61 @@ async def test_an_app_cannot_take_the_places_of_all(stack: Stack):
     assert "40 of an app" in refused.problem["bound"]
     other = await Stream(ServerAPI(stack, create_key(stack)["key"]), stack.open_app.id).started()
     for stream in (*streams, other):
+        stream.close()
+
+
+def open_streams(stack: Stack, gateway: int) -> float:
+    return metric(stack.endpoints["gateways"][gateway]["http"], "heliograph_gateway_api_streams")
+
+
+async def test_all_apps_streams_are_bounded(stack: Stack):
+    """Of a gateway process: others have room."""
+    apps = [stack.create_app(unique("events")).id for _ in range(6)]
+    # An app has two of them, so that neither its bound nor a key's is exceeded.
+    keys = [create_key(stack, scopes=("read",))["key"] for _ in range(11)]
+    await eventually(lambda: open_streams(stack, 1) == 0, "those of other tests have ended")
+    readers = [ServerAPI(stack, key, 1) for key in keys]
+    streams = [Stream(reader, app) for app, pair in zip(apps, zip(readers[:10:2], readers[1:10:2])) for reader in pair for _ in range(20)]
+    assert [stream.status for stream in streams] == [200] * 200
+    assert open_streams(stack, 1) == 200
+    refused = is_as_described("followEvents", Stream(readers[10], apps[5]).answered())
+    assert (refused.status, refused.code) == (503, "unavailable") and "200 of a process" in refused.body["bound"]
+    elsewhere = Stream(ServerAPI(stack, keys[10]), apps[5])
+    assert elsewhere.status == 200
+    streams.pop().close()
+    streams += [elsewhere, await eventually_open(readers[10], apps[5], 5)]
+    for stream in streams:
+        stream.close()
+
+
+async def test_a_reader_that_takes_nothing_is_cut_off_and_may_resume(stack: Stack):
+    """More than all buffers hold is told: it gets what they have, and then, where it resumes, all that it missed."""
+    app = stack.create_app(unique("events")).id
+    # Before a gateway asks for the app's settings, so that none has older ones.
+    stack.control("app", "limit", app, "--message-events=with-text")
+    api = ServerAPI(stack, create_key(stack, app=app)["key"], 1)
+    await eventually(lambda: open_streams(stack, 1) == 0, "those of other tests have ended")
+    slow = Stream(api, app, query="?kinds=message", window=65_536)
+    other = Stream(api, app, query="?kinds=message")
+    assert (slow.status, other.status, open_streams(stack, 1)) == (200, 200, 2)
+    users = {f"user{number}" for number in range(1000)}
+    began = time.monotonic()
+    sent = api.post("apps", app, "broadcasts", body={"from": "shop", "message": "x" * 8000, "users": sorted(users), "ttl": 600})
+    assert (sent.status, sent.body["failed"]) == (200, 0)
+    # Nobody else is held up.
+    assert {(await other.next())["data"]["to"] for _ in users} == users
+    await eventually(lambda: open_streams(stack, 1) == 1, "the slow one is cut off", 2 * PATIENCE)
+    assert time.monotonic() - began >= PATIENCE
+    slow.read()
+    await slow.ended()
+    resumed = Stream(api, app, query="?kinds=message", last=slow.position)
+    told = []
+    while not slow.is_empty():
+        told.append(await slow.next())
+    assert 0 < len(told) < len(users)
+    told += [await resumed.next() for _ in range(len(users) - len(told))]
+    assert {event["data"]["to"] for event in told} == users
+    for stream in (slow, other, resumed):
         stream.close()
 
 

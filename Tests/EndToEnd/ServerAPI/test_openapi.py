@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 import pytest
 from acts import ring
-from described_api import document, operation_of, operations, resolved
+from described_api import document, is_as_described, operation_of, operations, resolved
 from event_stream import Stream
 from jsonschema import Draft202012Validator
-from server_api import ServerAPI, create_key
+from server_api import Answer, ServerAPI, create_key
 from stack_control import Stack, unique
 from waiting import eventually
 
@@ -23,7 +23,7 @@ EXAMPLES = "6"
 BUDGET_SECONDS = 45
 CLUSTER_BUDGET_SECONDS = 60
 SECONDS = 180
-# A stream of events, which does not end: a test of its own reads it.
+# A stream of events, which does not end: tests of its own read it, and compare what is answered instead.
 ENDLESS = "followEvents"
 # What ends an app or a process that the others need; test_api_settings and test_drain compare their answers with the file.
 FATAL = ("removeApp", "drainProcess")
@@ -200,3 +200,55 @@ async def test_the_stream_of_events_is_as_the_file_says(stack: Stack, people, de
     assert sorted(texts, key=str) == (["to all", "to bob ♥"] if detail == "with-text" else [None, None])
     ends = [event["data"] for event in told if event["event"] == "call" and event["data"]["state"] == "ended"]
     assert [end["reason"] for end in ends] == [0]
+
+
+# A number of a position is less than 2^53; `kinds` and `after` have up to 1,024 bytes.
+LARGEST = (1 << 53) - 1
+SHORTEST_TOO_LONG = 1025
+
+
+def refused(api: ServerAPI, app: str, *, query: str = "", last: str | None = None) -> Answer:
+    """A problem instead of a stream: with the body and the headers that the file says."""
+    answer = is_as_described(ENDLESS, Stream(api, app, query=query, last=last).answered())
+    described = document()
+    response = resolved(described, operations(described)[ENDLESS][2]["responses"][str(answer.status)])
+    assert not {name.lower() for name in response["headers"]} - {name.lower() for name in answer.headers}
+    assert (answer.body["status"], answer.body["type"]) == (answer.status, f"/v1/errors/{answer.code}")
+    return answer
+
+
+@pytest.mark.parametrize(("query", "last", "field"), [
+    ("?kinds=", None, "kinds"), ("?kinds=,", None, "kinds"), ("?kinds=gap", None, "kinds"), ("?kinds=join;leave", None, "kinds"),
+    ("?kinds=message", None, "kinds"), ("?kinds=join,join" + "," * (SHORTEST_TOO_LONG - 9), None, "kinds"),
+    ("?after=" + "1-1-1-1".zfill(SHORTEST_TOO_LONG), None, "after"), ("?after=1-1-1", None, "after"), ("?after=1-1-1--1", None, "after"),
+    (f"?after=1-1-1-{LARGEST + 1}", None, "after"), ("?after=1&after=1", None, "after"), ("?since=1", None, "since"),
+    ("", "1-1-1-x", "Last-Event-ID"), ("", f"1-1-1-{LARGEST + 1}", "Last-Event-ID")])
+def test_what_a_stream_is_refused_for_is_as_the_file_says(stack: Stack, query: str, last: str | None, field: str):
+    answer = refused(ServerAPI(stack, create_key(stack)["key"]), stack.open_app.id, query=query, last=last)
+    assert (answer.status, answer.code, answer.body["field"]) == (400, "invalid_argument", field)
+    assert answer.body["bound"]
+
+
+@pytest.mark.parametrize(("query", "last"), [
+    ("?kinds=" + "join,join".ljust(SHORTEST_TOO_LONG - 1, ","), None), ("?after=" + "1-1-1-1".zfill(SHORTEST_TOO_LONG - 1), None),
+    (f"?after=1-1-1-{LARGEST}", None), ("", f"1-1-1-{LARGEST}"), ("?after=", "1-1-1-1")])
+def test_a_stream_with_what_is_just_allowed(stack: Stack, query: str, last: str | None):
+    stream = Stream(ServerAPI(stack, create_key(stack)["key"]), stack.open_app.id, query=query, last=last)
+    stream.close()
+    assert stream.status == 200
+
+
+def test_whom_a_stream_is_refused_is_as_the_file_says(stack: Stack):
+    app = stack.open_app.id
+    assert refused(ServerAPI(stack, "hk_0"), app).status == 401
+    assert refused(ServerAPI(stack, create_key(stack, scopes=("send", "admin"))["key"]), app).status == 403
+    assert refused(ServerAPI(stack, create_key(stack, app=stack.token_app.id)["key"]), app).status == 403
+    cluster = ServerAPI(stack, create_key(stack)["key"])
+    assert refused(cluster, unique("nothing")).status == 404
+    unwanted = is_as_described(ENDLESS, cluster.post("apps", app, "events"))
+    assert (unwanted.status, unwanted.headers["Allow"]) == (405, "GET")
+    slow = ServerAPI(stack, create_key(stack, rate=1)["key"])
+    # At most one of them a second is not refused for the rate.
+    answers = [refused(slow, app, query="?kinds=") for _ in range(5)]
+    limited = next(answer for answer in answers if answer.status == 429)
+    assert limited.code == "rate_limited" and int(limited.headers["Retry-After"]) >= 1

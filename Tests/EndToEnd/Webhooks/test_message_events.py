@@ -1,4 +1,4 @@
-"""Messages as events for webhooks: who gets them told, and that none is missing whose sender was told of its success."""
+"""Messages as events for webhooks, and for a stream: who gets them told, and that none is missing whose sender was told of its success."""
 
 import asyncio
 import json
@@ -10,6 +10,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from apps import App
+from event_stream import Stream
 from fixtures import running
 from server_api import ServerAPI, create_key
 from signaling import Client
@@ -186,9 +187,13 @@ async def test_every_acknowledged_message_is_told_whoever_dies(make_stack, peopl
         monkeypatch.setenv(name, value)
     stack = make_stack(gateways=2, invitation=2, sip_bridge=0, webhooks=1)
     app = await app_for(stack, receiver, "--kinds", "message", "--message-text")
+    # Before a gateway asks for the app's settings, so that none has older ones.
+    stack.control("app", "limit", app.id, "--message-events=with-text")
     room = unique("room")
     # Listed before one of them is killed.
     first = stack.gateways[0]
+    # At the gateway that lives.
+    stream = await Stream(ServerAPI(stack, create_key(stack, app=app.id)["key"], 1), app.id, query="?kinds=message").started()
     async with people(stack) as cast:
         talks = []
         for name in ("anna", "berta", "carla"):
@@ -209,10 +214,19 @@ async def test_every_acknowledged_message_is_told_whoever_dies(make_stack, peopl
         wanted = {(talk.sender.account, text) for talk in talks for text in talk.acknowledged}
         await eventually(
             lambda: wanted <= {(event["account"], event["text"]) for event in told(receiver)}, "every one is told", TAKEOVER_SECONDS)
+        streamed = []
+        # A stream tells within a second, and those that a killed process had still to tell after they are taken over.
+        while not wanted <= set(streamed):
+            event = await stream.next()
+            # No gap: neither the stream nor a master of Redis was away.
+            assert event["event"] == "message"
+            streamed.append((event["data"]["account"], event["data"]["text"]))
+        stream.close()
     if victim == "gateway#1":
         assert all(talk.repeated for talk in talks)
     # A repetition makes no second event with another id.
     assert sorted(wanted) == sorted((event["account"], event["text"]) for event in told(receiver))
+    assert sorted(wanted) == sorted(streamed)
     for talk in talks:
         for place in ("to", "channel"):
             texts = [event["text"] for event in sorted(told(receiver), key=lambda event: event["at"])
