@@ -96,8 +96,8 @@ extension Diagnosis {
         for (app, gateways) in apps.sorted(by: { $0.key < $1.key }).prefix(Self.named) {
             advise(
                 "the server of the before-hook of \(app) is left alone by \(Self.names(gateways.sorted())), because "
-                    + "questions failed: the gateway's log says why; mend it or the way to it, or let users go on unasked "
-                    + "meanwhile (`heliographctl hook set \(app) ... --fail-open`)")
+                    + "questions failed: the gateway's log says why; mend it or the way to it, or let users go on "
+                    + "unasked meanwhile (`heliographctl hook set \(app) ... --fail-open`)")
         }
         if apps.count > Self.named {
             advise("the servers of \(apps.count - Self.named) more before-hooks are left alone: see the console")
