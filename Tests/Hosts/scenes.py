@@ -21,7 +21,7 @@ FAILOVER_SECONDS = 20
 
 # In a cluster an event ends the connection of a user who has logged in elsewhere: Docs/decisions/0021-senders-in-a-cluster.md.
 LAPSE_SECONDS = 3
-# Messages that a gateway sends to a silent master until it gives the connection up.
+# For so long a gateway sends messages to a silent master until it gives the connection up.
 UNANSWERED_SECONDS = 6
 
 
@@ -35,6 +35,10 @@ class Network:
 
     async def cut(self, name: str, to: str | None = None, *, one_way: bool = False, seconds: float) -> None:
         """Cuts hosts off for a while."""
+        if "lapse" in self.lab.fault and seconds < UNANSWERED_SECONDS:
+            # A gateway hears again over a link that outlives the cut when TCP tries again. It waits twice as long each time: so, after
+            # the cut, about as long as that lasted.
+            self.lab.fault["lapse"] = max(LAPSE_SECONDS, seconds + 1)
         route = [*(["--to", to] if to else []), *(["--one-way"] if one_way else [])]
         if to == "redis":
             self.lab.fault["cut"] = [name]
