@@ -102,8 +102,8 @@ async def interfere(lab: Lab, rollout: Rollout) -> None:
     if rollout.redis_restarts:
         await lab.restart(*lab.redis)
     if rollout.fails_over:
-        failure, = await kill_masters(lab, ["redis#1"])
-        lab.fault["deaf"].append([failure.begun, failure.healed])
+        # On the way back it is a replica, which is left alone.
+        lab.fault["deaf"] += [[failure.begun, failure.healed] for failure in await kill_masters(lab, ["redis#1"])]
 
 
 def control(stack: Stack, programs: Path, *arguments: str) -> None:
