@@ -385,7 +385,7 @@ let package = Package(
                 "ClusterBus",
                 [
                     "BusProtocol", "ClusterState", "Pacing", "RedisClient", "SignalingProtocol", "TestKit", nioCore,
-                    logging,
+                    nioPosix, logging,
                 ]),
             unitTests(
                 "Provisioning", ["BusProtocol", "PostgresStore", "SignalingProtocol", "SignalingWire"]),
@@ -407,7 +407,7 @@ let package = Package(
             unitTests(
                 "GatewayAPILogic", ["BusProtocol", "Pacing", "SignalingProtocol", "SignalingWire", "TestKit"]),
             unitTests("CRing", []),
-            unitTests("GatewayAPIServer", ["GatewayAPILogic", "SignalingProtocol", "TestKit", nioCore, nioPosix]),
+            unitTests("GatewayAPIServer", ["GatewayAPILogic", "SignalingProtocol", "TestKit"]),
             unitTests(
                 "GatewayLogic",
                 [

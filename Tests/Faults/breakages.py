@@ -18,6 +18,8 @@ COUNTS = {"gateways": 3, "presence": 2, "channel_state": 2, "invitation": 2}
 # Seconds of load until some users leave, and from then until the fault.
 LEAVE_AFTER, BREAK_AFTER = 4, 6
 BACK_AT_ONCE = 2_000
+# In a cluster an event ends the connection of a user who has logged in elsewhere: Docs/decisions/0021-senders-in-a-cluster.md.
+LAPSE_SECONDS = 3
 
 
 class Lab:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from breakages import Lab
+from breakages import LAPSE_SECONDS, Lab
 from history import now
 from masters import with_first_lease_at
 from stack_control import Stack
@@ -18,9 +18,6 @@ REPLICA_OF_FIRST = "redis#4"
 MASTER_ALONE_SECONDS = 3
 FAILOVER_SECONDS = 20
 
-
-# In a cluster an event ends the connection of a user who has logged in elsewhere: Docs/decisions/0021-senders-in-a-cluster.md.
-LAPSE_SECONDS = 3
 # For so long a gateway sends messages to a silent master until it gives the connection up.
 UNANSWERED_SECONDS = 6
 

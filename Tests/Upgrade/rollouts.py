@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import breakages
-from breakages import Lab
+from breakages import LAPSE_SECONDS, Lab
 from cluster_acts import kill_masters
 from stack_control import BINARIES, Stack, run_program
 
@@ -102,7 +102,8 @@ async def interfere(lab: Lab, rollout: Rollout) -> None:
     if rollout.redis_restarts:
         await lab.restart(*lab.redis)
     if rollout.fails_over:
-        await kill_masters(lab, ["redis#1"])
+        # On the way back it is a replica, which is left alone.
+        lab.fault["deaf"] += [[failure.begun, failure.healed] for failure in await kill_masters(lab, ["redis#1"])]
 
 
 def control(stack: Stack, programs: Path, *arguments: str) -> None:
@@ -119,6 +120,8 @@ def migrate(stack: Stack, programs: Path) -> None:
 
 
 async def forth_and_back(lab: Lab, rollout: Rollout, releases: Releases) -> None:
+    if rollout.on_a_cluster:
+        lab.fault |= {"lapse": LAPSE_SECONDS, "deaf": []}
     migrate(lab.stack, releases.new)
     await replace(lab, rollout.order, releases.new, rollout)
     await replace(lab, rollout.order[::-1], releases.old, rollout)

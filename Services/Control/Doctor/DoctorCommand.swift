@@ -12,8 +12,8 @@ struct DoctorCommand: AsyncParsableCommand {
             Looks at this environment's settings, at each server of Redis (files, memory, release, work that waits, and as \
             `cluster status` and `cluster reshard-check` do) and of PostgreSQL (roles, release, connections, migrations), at clocks, at \
             the running processes (kinds, levels, open files), at webhooks (events that wait, dead letters, receivers that fail), \
-            before-hooks (whether their servers can be reached from here, and whether gateways ask them), trunks, keys of the server API, and at the certificates \
-            that gateways and Redis show.
+            before-hooks (whether their servers can be reached from here, and whether gateways ask them), trunks, keys of the server \
+            API, and at the certificates that gateways and Redis show.
 
             Exit codes: 0 nothing is wrong; 1 something is wrong; 2 with --strict, nothing is wrong, but there is advice; 78 Redis \
             is not run as its URL says. Redis is found by HELIOGRAPH_REDIS_URL (default \(ControlRedis.standardURL)).

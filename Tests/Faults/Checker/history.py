@@ -11,7 +11,7 @@ Every record has `kind` and times in seconds of one monotonic clock. Who writes 
 | in | who, channel, t, asked, listed | from here on all that happens in the channel must reach this user; what happened since `asked`, when the join or the resume was asked for, may reach it too |
 | out | who, channel, t, why | until here all that happens in the channel must reach this user |
 | open, closed | who, connection, session, t, gateway / reason, code, wanted | a connection logged in or resumed; it ended |
-| fault | name, t0, t1, frozen, forgive, twice, lapse | what was broken, until `t1`; what was acknowledged between `forgive` may be lost, messages sent between `twice` may come twice; for how many seconds a connection may go on sending after a login elsewhere, or after the fault |
+| fault | name, t0, t1, frozen, forgive, twice, lapse, deaf | what was broken, until `t1`; what was acknowledged between `forgive` may be lost, messages sent between `twice` may come twice; for how many seconds a connection may go on sending after a login elsewhere, or after the times (`deaf`, the whole fault by default) in which its gateway may have heard nothing |
 | phase | name, t | load, settle, reconnect, end |
 | audit | what, t, listed, truth, after | a list of the cluster beside what the users know to be true; they agreed after so many seconds |
 | lag | t, seconds | the population itself stood still |

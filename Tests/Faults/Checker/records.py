@@ -49,9 +49,12 @@ class Records:
     def silenced(self, t: float) -> float:
         """When a connection may no longer send whose account has logged in elsewhere at a time: when its gateway has heard of that, and
         later if the gateway could hear nothing then."""
-        return max((
-            (fault["t1"] if fault["t0"] - fault["lapse"] <= t <= fault["t1"] else t) + fault["lapse"]
-            for fault in self.faults if "lapse" in fault), default=t)
+        ends = [t]
+        for fault in self.faults:
+            if (lapse := fault.get("lapse")) is not None:
+                deaf = fault.get("deaf", [(fault["t0"], fault["t1"])])
+                ends += [t + lapse, *(end + lapse for begin, end in deaf if begin - lapse <= t <= end)]
+        return max(ends)
 
     def under_way(self, act: dict) -> float:
         """Seconds that an acknowledged message may take to those who don't leave before."""

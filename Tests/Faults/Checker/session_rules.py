@@ -68,6 +68,7 @@ def sessions(history: Records) -> Iterator[Defect]:
     alone = {who for who in logins if len({c for w, c in connections if w == who}) == 1}
     away = group(list(absent(history)), lambda absence: absence[0])
     cut = group(list(cut_off(history)), lambda absence: absence[0])
+    logouts = group([act for act in history.acts("logout") if act["ok"] is None or act["reason"] in UNKNOWN], lambda act: act["who"])
     for record in history.of_kind["closed"]:
         if record["who"] not in alone or record["wanted"] or not record["reason"]:
             continue
@@ -77,7 +78,9 @@ def sessions(history: Records) -> Iterator[Defect]:
         # Whose gateway was cut off learns of the end when it is back.
         ended = cut.get(who, []) + (away.get(who, []) if record["resuming"] else [])
         gone = any(start + SHORTEST_ABSENCE - 1 <= t <= end + 1 for _, start, end in ended)
-        if not forgiven and not gone:
+        # It may have logged out without an answer.
+        left = record["resuming"] and any(act["session"] == record["session"] and act["asked"] < t for act in logouts.get(who, []))
+        if not forgiven and not gone and not left:
             yield "kicked", f"{who} was told {record['reason']} at {t:.2f}"
     yield from doubles(history, logins)
 

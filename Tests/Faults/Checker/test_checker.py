@@ -153,6 +153,12 @@ DEFECTS = {
         "other", lambda h: [*without(h, FAULT), FAULT | {"lapse": 0.1}, act("poke", "erin", 2.15)]),
     "an old session still sends long after the fault": (
         "other", lambda h: [*without(h, FAULT), FAULT | {"t0": 1.5, "t1": 5.0, "lapse": 0.5}, act("poke", "erin", 5.6)]),
+    "an old session still sends, though its master was away only later": (
+        "other", lambda h: [*without(h, FAULT), FAULT | {"t0": 1.5, "t1": 9.0, "lapse": 0.5, "deaf": [[4.0, 5.0]]}, act("poke", "erin", 3.0)]),
+    "an old session still sends long after its master is back": (
+        "other", lambda h: [*without(h, FAULT), FAULT | {"t0": 1.5, "t1": 9.0, "lapse": 0.5, "deaf": [[1.9, 5.0]]}, act("poke", "erin", 5.6)]),
+    "a session is forgotten before its user logs out": (
+        "kicked", lambda h: [*h, closed("bob", 24.0), closed("bob", 25.0, "bad_line", resuming=True), act("logout", "bob", 26.0, ok=None)]),
     "a call never ends for its caller": ("other", lambda h: without(h, find("call", verb="invite_refuse"))),
     "a call ends twice for its caller": ("other", lambda h: [*h, ring("alice", "invite_failed", 20.0)]),
     "a call ends twice for the callee": ("other", lambda h: [*h, ring("bob", "invite_bye", 20.0)]),
@@ -187,6 +193,11 @@ PARDONED = {
     "a connection still sends for a moment": lambda h: [*without(h, FAULT), FAULT | {"lapse": 0.1}, act("poke", "erin", 2.05)],
     "a connection sends when its gateway hears again": lambda h: [
         *without(h, FAULT), FAULT | {"t0": 1.5, "t1": 5.0, "lapse": 0.5}, act("poke", "erin", 5.2)],
+    "a connection sends when its master is back": lambda h: [
+        *without(h, FAULT), FAULT | {"t0": 1.5, "t1": 9.0, "lapse": 0.5, "deaf": [[1.9, 5.0]]}, act("poke", "erin", 5.2)],
+    "a session ended by a logout whose answer was lost": lambda h: [
+        *h, act("logout", "bob", 24.0, ok=None, reason="connection lost"), closed("bob", 24.1),
+        closed("bob", 24.2, "bad_line", resuming=True)],
     "one who leaves misses what is under way": lambda h: without(h, find("event", who="carol", n=16)),
     "an unknown outcome": lambda h: [
         *h, act("send", "alice", 25.0, ok=False, reason="timeout", to="bob", n=21),

@@ -1,18 +1,7 @@
+internal import ClusterBus
 internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
-
-/// Runs the parts of tasks on an event loop.
-final class EventLoopExecutor: TaskExecutor {
-    private let eventLoop: any EventLoop
-
-    init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        eventLoop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-    }
-}
 
 /// Answers the requests of each connection on the thread of its event loop. Swift's own threads would hand a request
 /// back and forth with that thread each time it waits for the connection.
@@ -26,7 +15,7 @@ struct OnEventLoop<Connection: ServerChildChannel>: ServerChildChannel {
     }
 
     func handle(value: Connection.Value, logger: Logger) async {
-        await withTaskExecutorPreference(EventLoopExecutor(value.channel.eventLoop)) {
+        await withTaskExecutorPreference(EventLoopTasks(value.channel.eventLoop)) {
             await connection.handle(value: value, logger: logger)
         }
     }

@@ -1,11 +1,10 @@
+import ClusterBus
 import NIOCore
 import NIOPosix
 import Testing
 
-@testable import GatewayAPIServer
-
-@Suite struct EventLoopExecutorTests {
-    /// An actor like those that requests enter.
+@Suite struct EventLoopTasksTests {
+    /// An actor like those that handlers enter.
     private actor Counter {
         private(set) var count = 0
 
@@ -15,7 +14,7 @@ import Testing
     @Test func tasksStayOnTheLoop() async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let counter = Counter()
-        await withTaskExecutorPreference(EventLoopExecutor(loop)) {
+        await withTaskExecutorPreference(EventLoopTasks(loop)) {
             #expect(loop.inEventLoop)
             await counter.add()
             #expect(loop.inEventLoop)
