@@ -120,7 +120,6 @@ def _start_stores(record: Record, counts: dict[str, int], options: Options) -> N
         postgres_store.follow(record, standby, primary)
         _launch(record, standby)
     readiness.wait_ready(record, [member for member in record.members if member.kind in STORE_KINDS])
-    postgres_store.create_database(record)
 
 
 def _start_services(record: Record, unlimited: bool, phones: Telephony) -> None:
@@ -305,9 +304,6 @@ def _end_the_rest(record: Record, ended: list[Member]) -> None:
     everyone = [member.identity for member in ended] + strays
     if left := [identity.pid for identity in everyone if not identity.wait_gone(KILL_SECONDS)]:
         raise StackError(f"processes {left} survive SIGKILL")
-    for identity in everyone:
-        # Waits for zombies to leave the process table too, but not for long: in some containers nobody reaps them.
-        identity.wait_gone(DOWN_SECONDS, reaped=True)
 
 
 def _address(record: Record, member: Member) -> str:

@@ -65,10 +65,10 @@ class Identity:
         finally:
             os.close(handle)
 
-    def wait_gone(self, seconds: float, *, reaped: bool = False) -> bool:
-        """Waits until it has ended; with `reaped`, until it has left the process table."""
+    def wait_gone(self, seconds: float) -> bool:
+        """Waits until it has ended. It may be in the process table for longer: the system's first process decides when it looks."""
         deadline = time.monotonic() + seconds
-        while self.exists() if reaped else self.is_alive():
+        while self.is_alive():
             if time.monotonic() > deadline:
                 return False
             time.sleep(0.02)

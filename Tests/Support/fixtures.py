@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import itertools
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -58,7 +59,7 @@ def running(request: pytest.FixtureRequest, *options: str, **counts: int) -> Ite
         if logs.is_dir():
             check_logs(stack.directory)
         if not failed:
-            stack.remove()
+            shutil.rmtree(stack.directory, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -33,6 +33,14 @@ def setting(stack: Stack, name: str) -> str:
     return stack.redis("CONFIG", "GET", name, node="redis#1").split("\n")[1]
 
 
+def test_later_stacks_of_a_checkout_copy_an_empty_database_instead_of_making_one(make_stack):
+    # Whoever is the first makes what this test's second one copies.
+    make_stack(**STORES_ALONE)
+    stack: Stack = make_stack(**STORES_ALONE)
+    assert not (stack.directory / "logs" / "initdb.log").exists()
+    assert stack.sql("SELECT count(*) FROM apps") == [["2"]], "the two demo apps of its own"
+
+
 def test_a_cluster_replaces_a_dead_master_and_takes_it_back(make_stack):
     stack: Stack = make_stack("--redis", "cluster", **STORES_ALONE)
     found = stack.endpoints["redis"]
