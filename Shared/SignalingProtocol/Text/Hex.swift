@@ -41,8 +41,8 @@ package enum Hex {
 
     /// Whether a text is so many lower-case digits.
     package static func isLowerCase(_ text: Substring, digits: Int) -> Bool {
-        text.utf8.count == digits
-            && text.utf8.allSatisfy { value(of: $0) != nil && !(UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0) }
+        let decimals = UInt8(ascii: "0")...UInt8(ascii: "9"), letters = UInt8(ascii: "a")...UInt8(ascii: "f")
+        return text.utf8.count == digits && text.utf8.allSatisfy { decimals.contains($0) || letters.contains($0) }
     }
 
     /// The value of a digit in either case; nil for any other character.

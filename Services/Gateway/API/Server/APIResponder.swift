@@ -182,9 +182,7 @@ struct APIResponder: HTTPResponder {
                 try await streams.run(stream, key: key) { text in
                     let cost = APIWork(calls: 0).cost(answer: text.utf8.count)
                     if cost > 1 { _ = await directory.charge(cost, to: key) }
-                    // A reader that takes nothing must not hold the stream for ever.
-                    let patience = context.close(in: EventStreams.patience)
-                    defer { patience.cancel() }
+                    // Waits while the reader takes nothing: until `APIConnection` ends that.
                     try await writer.write(ByteBuffer(string: text))
                 }
             }

@@ -3,6 +3,7 @@ internal import HummingbirdCore
 package import Logging
 package import NIOCore
 internal import NIOPosix
+internal import enum ServiceKit.EventLoopLag
 internal import ServiceLifecycle
 
 /// The listener of the server API: HTTP/1.1, on a port of its own.
@@ -72,6 +73,7 @@ package struct APIService: Service {
     private func serve<Responder: HTTPResponder>(_ responder: Responder, _ quiet: Logger) async throws
     where Responder.Context == APIResponder.Context {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: eventLoops)
+        EventLoopLag.watch(group)
         let server = HTTPServerBuilder { [connections] responder in
             OnEventLoop(
                 HTTP1Channel(

@@ -47,12 +47,8 @@ final class ActPlaces: Sendable {
     /// Waits for a place; ``leave(_:)`` must follow.
     /// - Throws: ``APIProblem`` with ``APIErrorCode/rateLimited``: too many wait, or it has waited too long.
     func enter(_ key: String) async throws(APIProblem) {
-        let isFree = state.withLock { state in
-            guard state.keys[key, default: Acts()].underWay < Self.bound else { return false }
-            state.keys[key, default: Acts()].underWay += 1
-            return true
-        }
-        guard !isFree else { return }
+        // Most find a place at once, and need no continuation.
+        guard !state.withLock({ Self.takesPlace(key, &$0) }) else { return }
         APIMetrics.shared.actsDelayed.increment()
         guard await turn(key) else {
             var problem = APIProblem(
@@ -74,12 +70,16 @@ final class ActPlaces: Sendable {
         }
     }
 
+    /// Takes a place, if one is free.
+    private static func takesPlace(_ key: String, _ state: inout State) -> Bool {
+        guard state.keys[key, default: Acts()].underWay < bound else { return false }
+        state.keys[key, default: Acts()].underWay += 1
+        return true
+    }
+
     private static func arrived(_ waiter: Waiter, of key: String, _ state: inout State) -> Arrival {
-        // One may have left since.
-        if state.keys[key, default: Acts()].underWay < bound {
-            state.keys[key, default: Acts()].underWay += 1
-            return .begins
-        }
+        // One may have left since it was asked.
+        guard !takesPlace(key, &state) else { return .begins }
         guard state.keys[key, default: Acts()].waiting.count < waitingBound else { return .tooMany }
         state.keys[key, default: Acts()].waiting.append(waiter)
         defer { state.isWatched = true }

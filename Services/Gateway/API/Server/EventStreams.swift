@@ -3,7 +3,6 @@ internal import ClusterBus
 internal import ClusterState
 internal import GatewayAPILogic
 internal import MessageStore
-internal import NIOCore
 internal import RedisClient
 internal import ServiceLifecycle
 internal import ServiceMetrics
@@ -28,8 +27,6 @@ final class EventStreams: Sendable {
     private static let trust = Duration.seconds(30)
     /// How often events are asked for again.
     private static let renewal = Duration.seconds(60)
-    /// How long a reader may take nothing.
-    static let patience = TimeAmount.seconds(30)
 
     private let shards: APIShards
     private let directory: APIDirectory
