@@ -3,8 +3,9 @@ internal import HummingbirdCore
 package import Logging
 package import NIOCore
 internal import NIOPosix
-internal import enum ServiceKit.EventLoopLag
 internal import ServiceLifecycle
+
+internal import enum ServiceKit.EventLoopLag
 
 /// The listener of the server API: HTTP/1.1, on a port of its own.
 package struct APIService: Service {
