@@ -110,10 +110,14 @@ def _initialize(record: Record) -> None:
 
 
 def _keep(home: Path, template: Path) -> None:
-    """Makes the template, unless another stack has made it meanwhile."""
-    template.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=template.parent) as unfinished:
-        copy = Path(unfinished) / "data"
+    """Makes the template, unless another stack has made it meanwhile, or the checkout is somebody else's."""
+    try:
+        template.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = tempfile.TemporaryDirectory(dir=template.parent)
+    except PermissionError:
+        return
+    with unfinished as folder:
+        copy = Path(folder) / "data"
         run(["cp", "-a", str(home), str(copy)])
         try:
             copy.rename(template)
