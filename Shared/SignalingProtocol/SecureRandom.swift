@@ -11,4 +11,12 @@ package enum SecureRandom {
         }
         return Hex.text(Array(random.prefix(bytes)))
     }
+
+    /// Random letters and digits from the system's generator, each of the 62 equally likely.
+    package static func alphanumeric(count: Int) -> String {
+        var generator = SystemRandomNumberGenerator()
+        return String((0..<count).map { _ in alphanumerics[Int.random(in: alphanumerics.indices, using: &generator)] })
+    }
+
+    private static let alphanumerics = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 }

@@ -17,8 +17,7 @@ internal import WebhookClient
 /// without ending their sessions.
 package final class GatewayService: Service {
     private static let sweepPause = Duration.seconds(5)
-    /// The most characters of the instance's name in the shards' ids: with the numbers behind it, a session's id must
-    /// fit into ``SignalingProtocol/Line/sessionBytes``.
+    /// The most characters of the instance's name in the shards' ids, which are in topics and in sessions' records.
     private static let nameLength = 32
     private static let appPause = Duration.seconds(30)
     private static let comparisonPause = Duration.seconds(60)

@@ -10,15 +10,24 @@ package enum KeySpace {
     /// The prefix of a user's keys: `{BUCKET}a:APP:u:ACCOUNT`. Functions are given only
     /// this key and append the suffixes.
     package static func tag(_ user: UserKey) -> String {
-        let text = name(user)
-        let bucket = Buckets.shared.tag(Buckets.bucket(of: text))
+        let name = name(user)
+        return tag(named: name, inBucket: Buckets.bucket(of: name))
+    }
+
+    /// The same, without finding out the user's bucket.
+    package static func tag(_ user: UserKey, inBucket bucket: Int) -> String {
+        tag(named: name(user), inBucket: bucket)
+    }
+
+    private static func tag(named name: String, inBucket bucket: Int) -> String {
+        let bucket = Buckets.shared.tag(bucket)
         // Appended, not interpolated, because each message makes two tags: one allocation instead of several.
         var tag = ""
-        tag.reserveCapacity(text.utf8.count + bucket.utf8.count + 2)
+        tag.reserveCapacity(name.utf8.count + bucket.utf8.count + 2)
         tag += "{"
         tag += bucket
         tag += "}"
-        tag += text
+        tag += name
         return tag
     }
 

@@ -7,6 +7,10 @@ package struct UserKeys: Sendable {
 
     package init(_ user: UserKey) { tag = KeySpace.tag(user) }
 
+    /// The same, without finding out the bucket.
+    /// - Parameter bucket: the user's, see ``Buckets/bucket(of:)``.
+    package init(_ user: UserKey, inBucket bucket: Int) { tag = KeySpace.tag(user, inBucket: bucket) }
+
     /// Hash: the current session. Absent when there is none.
     package var session: String { tag + ":session" }
     /// Hash: counters that must not decrease when the user goes offline and returns, and the session that receives the

@@ -16,8 +16,17 @@ package struct Line: Hashable, Sendable {
     package init(user: UserKey, session: SessionID, secret: String) {
         self.user = user
         self.session = session
-        wire =
-            "\(session).\(secret).\(PercentEscape.escape(user.app.rawValue)).\(PercentEscape.escape(user.account.rawValue))"
+        let id = session.rawValue
+        let rest = [secret, PercentEscape.escape(user.app.rawValue), PercentEscape.escape(user.account.rawValue)]
+        var wire = ""
+        // A text that grows keeps room for more.
+        wire.reserveCapacity(rest.reduce(id.utf8.count) { $0 + 1 + $1.utf8.count })
+        wire += id
+        for part in rest {
+            wire += "."
+            wire += part
+        }
+        self.wire = wire
     }
 
     /// 32 hexadecimal digits in lower case, unguessable.

@@ -53,6 +53,7 @@ import Testing
             let (name, tag) = (KeySpace.name(user), KeySpace.tag(user))
             let bucket = Buckets.bucket(of: name)
             #expect(tag == "{\(Buckets.shared.tag(bucket))}\(name)")
+            #expect(UserKeys(user, inBucket: bucket).tag == tag)
             #expect(KeySlot.of(tag + ":session") == Buckets.slot(ofBucket: bucket))
             #expect(!name.utf8.contains { "{}".utf8.contains($0) })
         }

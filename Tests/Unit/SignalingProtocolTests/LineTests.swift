@@ -56,4 +56,12 @@ import Testing
         #expect(secrets.count == 1000)
         #expect(secrets.allSatisfy { $0.utf8.count == 32 && $0.allSatisfy(\.isHexDigit) })
     }
+
+    @Test func lettersAndDigitsAreRandom() {
+        let texts = (0..<1000).map { _ in SecureRandom.alphanumeric(count: 8) }
+        #expect(Set(texts).count == 1000)
+        #expect(texts.allSatisfy { $0.utf8.count == 8 })
+        // Of 8,000 characters, each of the 62 occurs, unless in one run of 10⁵⁴.
+        #expect(Set(texts.joined()) == Set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
+    }
 }

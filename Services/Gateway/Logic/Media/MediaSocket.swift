@@ -51,6 +51,8 @@ package struct MediaSocket: Sendable {
     }
 
     package private(set) var hello = Hello.none
+    /// What the calls on a socket that serves media alone must contain; nil before its hello is answered.
+    package private(set) var line: String?
     private var known: [ParticipantID: State] = [:]
     private var unanswered = 0
     private var joinTimes: [LocalTime] = []
@@ -64,8 +66,11 @@ package struct MediaSocket: Sendable {
     package mutating func greets(_ app: AppID) { hello = .asking(app) }
 
     /// Takes the app's settings, which the hello waits for.
-    package mutating func appIsKnown() {
-        if case .asking(let app) = hello { hello = .open(app) }
+    /// - Parameter line: see ``line``.
+    package mutating func appIsKnown(line: String) {
+        guard case .asking(let app) = hello else { return }
+        hello = .open(app)
+        self.line = line
     }
 
     /// Whether a socket without a session has been without a participant for too long.

@@ -8,20 +8,22 @@ package import SignalingProtocol
 package final class ActiveSession: Sendable, Equatable {
     /// The session, as presence has opened it or moved it to this gateway.
     package let session: ConnectionStateMachine.Session
-    /// The keys of the session's user. Kept, because each message needs their tag, which
-    /// contains a checksum of the name.
-    package let keys: UserKeys
+    /// The bucket of the session's user. Kept, because each message needs the user's keys, whose tag is made of it: the
+    /// tag itself would take up much more memory, and the bucket is a checksum of the user's name.
+    private let bucket: UInt16
 
     /// Creates it from a session that presence has opened or moved to this gateway.
     package init(_ session: ConnectionStateMachine.Session) {
         self.session = session
-        keys = UserKeys(session.line.user)
+        bucket = UInt16(Buckets.bucket(of: KeySpace.name(session.line.user)))
     }
 
     /// The session's id.
     package var id: SessionID { session.line.session }
     /// The session's user.
     package var user: UserKey { session.line.user }
+    /// The keys of the session's user.
+    package var keys: UserKeys { UserKeys(user, inBucket: Int(bucket)) }
     /// The session and its user, as sent with commands.
     package var actor: Actor { Actor(user: session.line.user, uid: session.uid, session: session.line.session) }
 

@@ -41,6 +41,9 @@ package struct ClientSession: ~Copyable {
     /// The session's user; nil unless the session is logged in.
     package var user: UserKey? { login.active?.user }
 
+    /// What the client's calls must contain; nil while none are accepted.
+    package var line: String? { login.line }
+
     /// Whether no login was attempted yet.
     package var isFresh: Bool { login.isFresh }
 

@@ -19,17 +19,22 @@ package struct OutputBound: Sendable {
     /// The bytes that are counted for each waiting write in addition to its own.
     package static let writeOverhead = 512
 
-    /// The number of bytes that may wait; raised at login.
-    package var bound: Int
+    /// The number of bytes that may wait, at most 2³¹ - 1; raised at login.
+    package var bound: Int {
+        get { Int(narrowBound) }
+        set { narrowBound = Int32(clamping: newValue) }
+    }
     /// The bytes that wait, including each write's overhead.
     package private(set) var waiting = 0
+    // Narrow integers, because each connection has them.
+    private var narrowBound: Int32
+    /// The size of the largest waiting answer of more than half of the bound; else 0.
+    private var answer: Int32 = 0
     /// Whether reading is paused.
     package private(set) var isPaused = false
-    /// The size of the largest waiting answer of more than half of the bound; else 0.
-    private var answer = 0
 
     /// Creates a bound with nothing waiting.
-    package init(bound: Int) { self.bound = bound }
+    package init(bound: Int) { narrowBound = Int32(clamping: bound) }
 
     /// The bytes that are counted for a write.
     package static func cost(of bytes: Int) -> Int { bytes + writeOverhead }
@@ -38,13 +43,13 @@ package struct OutputBound: Sendable {
     /// - Parameter isAnswer: whether the client has requested it.
     package mutating func queued(_ bytes: Int, isAnswer: Bool) {
         waiting += Self.cost(of: bytes)
-        if isAnswer, bytes > bound / 2 { answer = max(answer, bytes) }
+        if isAnswer, bytes > bound / 2 { answer = max(answer, Int32(clamping: bytes)) }
     }
 
     /// Compares the waiting output with the bound.
     /// - Returns: what the connection must do.
     package mutating func enforce() -> Action {
-        if waiting > bound + answer { return .cutOff }
+        if waiting > bound + Int(answer) { return .cutOff }
         guard !isPaused, waiting > bound / 2 else { return .none }
         isPaused = true
         return .pause

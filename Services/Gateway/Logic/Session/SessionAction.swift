@@ -18,8 +18,9 @@ package enum SessionAction: Equatable, Sendable {
     case setReading(Bool)
     /// Raise the bound of waiting output, because the client is logged in.
     case raiseOutputBound
-    /// Parse the client's calls as those of the session with this line, which they must contain.
-    case acceptCalls(line: String)
+    /// Let the client send as much as a session may, because its calls are accepted from now on: those that contain the
+    /// session's ``ClientSession/line``.
+    case raisePace
     /// Count something in the metrics.
     case count(Count)
     /// Log an error in the gateway itself: a combination that the session's states exclude has occurred.

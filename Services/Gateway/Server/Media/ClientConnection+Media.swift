@@ -36,8 +36,8 @@ extension ClientConnection {
     }
 
     private func open(on shard: isolated GatewayShard) {
-        media?.appIsKnown()
-        line = SecureRandom.hex(bytes: Line.secretBytes)
+        let line = SecureRandom.hex(bytes: Line.secretBytes)
+        media?.appIsKnown(line: line)
         takeLogin(frames: Limits.mediaFrameBytes)
         raisePace()
         outlet.bound = shard.configuration.sendBufferBound

@@ -17,9 +17,7 @@ extension ClientConnection {
         case .cutOff: cutOff(.heldEvents, on: shard)
         case .setReading(let reads): setReading(reads)
         case .raiseOutputBound: outlet.bound = shard.configuration.sendBufferBound
-        case .acceptCalls(let line):
-            self.line = line
-            raisePace()
+        case .raisePace: raisePace()
         case .count(let count): self.count(count, on: shard)
         case .logError(let what): shard.logger.error("client session", metadata: ["error": "\(what)"])
         case .sendMessage(let call, let message): send(message, call, on: shard)

@@ -16,6 +16,9 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
     let remote: SocketAddress?
     let outlet: FrameOutlet
     private(set) var session = ClientSession()
+    /// What the client's calls must contain, the session's line or that of the socket for media; empty before it may
+    /// make calls.
+    var line: String { session.line ?? media?.line ?? "" }
     /// Whether the client waits for an answer.
     var owesAnswers: Bool { session.owesAnswers }
     /// What the client does with media; nil before it does.
@@ -29,21 +32,20 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
     /// The connection's delivery state in its channel; only the fan-out changes it.
     var progress = ChannelFanout.Progress()
     /// The timer that runs while a poll waits for its turn or for the mailbox.
-    var pollTimer: Scheduled<Void>?
-    /// The session's line, which the client's calls must contain; empty before it may make calls.
-    var line = ""
-    /// When the login or resume must have been answered: `callTimeout` after it began.
+    @HeapStored var pollTimer: Scheduled<Void>?
+    /// While the client owes its login, when it must have tried to log in; then, when the login or resume must have
+    /// been answered: `callTimeout` after it began.
     var loginDeadline = LocalTime.now
+    /// Whether the client has not tried to log in.
+    private var owesLogin = true
 
     /// When the client last sent something; while a frame is handled, the time of that frame.
     private var lastRead = LocalTime.now
-    /// When the client must have tried to log in; nil once it has.
-    private var loginDue: LocalTime?
     private(set) var context: ChannelHandlerContext?
     private var reader = WebSocketFrameReader()
     private var isReading = false
     /// What has happened since the session has stopped reading; nil while it reads.
-    private var pause: ReadingPause?
+    @HeapStored private var pause: ReadingPause?
     /// Whether the socket is closed or the last frame was sent; nothing is read any more.
     private(set) var isClosed = false
 
@@ -74,7 +76,7 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
             isPlain: isPlain, bound: min(configuration.freshOutputBound, configuration.sendBufferBound),
             budget: shard.output)
         reader.bound = Limits.loginFrameBytes
-        loginDue = LocalTime.now + shard.environment.loginTimeout
+        loginDeadline = .now + shard.environment.loginTimeout
         outlet.owner = self
     }
 
@@ -281,7 +283,7 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
     /// Allows frames of full size, because the client has logged in or is doing so.
     func takeLogin(frames bound: Int = Limits.frameBytes) {
         reader.bound = bound
-        loginDue = nil
+        owesLogin = false
     }
 
     /// Starts or stops reading from the socket.
@@ -376,7 +378,7 @@ final class ClientConnection: ChannelInboundHandler, FrameOutletOwner {
             if waiting < before { lastRead = now }
             pause?.waitingAtSweep = waiting
         }
-        let isLoginOverdue = loginDue.map { $0 < now } ?? false
+        let isLoginOverdue = owesLogin && loginDeadline < now
         let isIdle = now - lastRead > environment.idleTimeout || media?.isIdle(now: now) == true
         if isLoginOverdue || isIdle {
             GatewayMetrics.shared.timedOut.increment()

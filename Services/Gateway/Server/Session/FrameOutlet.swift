@@ -29,21 +29,22 @@ final class FrameOutlet {
     /// How long a client may take to read the last frame.
     private static let closeTimeout = Duration.seconds(5)
 
-    private let isPlain: Bool
+    // In an order that leaves no gaps, because every connection has an outlet.
     private let budget: OutputBudget?
     private var context: ChannelHandlerContext?
     /// The connection; kept while its last frame waits.
     private var channel: (any Channel)?
-    /// The socket; nil where bytes must be encrypted first. NIO owns it and reports its end by `channelInactive` before
-    /// anything else runs on the loop, so its number is never that of another connection.
-    private var socket: NIOBSDSocket.Handle?
-    /// The output that NIO has not written yet.
-    private(set) var output: OutputBound
     /// The connection, if it wants to know of the output's state. One reference instead of three closures, because each
     /// closure would need memory of its own in every connection.
     unowned var owner: (any FrameOutletOwner)?
+    /// The output that NIO has not written yet.
+    private(set) var output: OutputBound
+    private let isPlain: Bool
     /// Whether a ``FrameGatherer`` has a frame of this outlet that is not sent yet.
     var isGathered = false
+    /// The socket; ``LaneWriter/closed`` where bytes must be encrypted first. NIO owns it and reports its end by
+    /// `channelInactive` before anything else runs on the loop, so its number is never that of another connection.
+    private var socket = LaneWriter.closed
 
     /// - Parameters:
     ///   - isPlain: whether the bytes written here are sent as they are, without TLS.
@@ -62,14 +63,16 @@ final class FrameOutlet {
     }
 
     /// The socket, while frames may be written directly to it; see ``FrameLane``.
-    var lane: NIOBSDSocket.Handle? { output.waiting == 0 ? socket : nil }
+    var lane: NIOBSDSocket.Handle? { output.waiting == 0 && socket != LaneWriter.closed ? socket : nil }
 
     /// Called when the connection's handler was added: frames can be sent now.
     func opened(_ context: ChannelHandlerContext) {
         self.context = context
         channel = context.channel
         guard isPlain else { return }
-        socket = try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable { $0 }
+        let transport: NIOBSDSocket.Handle? = try? context.channel.pipeline.syncOperations
+            .withUnsafeTransportIfAvailable { $0 }
+        socket = transport ?? LaneWriter.closed
     }
 
     /// Called first of all in `channelInactive`: nothing can be sent any more, and frames are dropped.
@@ -80,8 +83,8 @@ final class FrameOutlet {
     }
 
     private func closeLane() {
-        guard socket != nil else { return }
-        socket = nil
+        guard socket != LaneWriter.closed else { return }
+        socket = LaneWriter.closed
         owner?.laneClosed()
     }
 

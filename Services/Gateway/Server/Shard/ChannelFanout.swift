@@ -12,15 +12,19 @@ internal import WebSocketWire
 final class ChannelFanout {
     /// The delivery state of one connection.
     struct Progress {
-        /// Index of the connection in `members`.
-        fileprivate var slot = 0
         /// The account under which the connection is in the channel.
         fileprivate var account: Account?
-        /// The client receives all events above this id; nil while its session decides about each.
-        fileprivate var shownAfter: Int64?
         /// The last `channel2` id that was written to the client, not counting an open lane. Ids only rise on a
         /// connection, even when it changes channels.
         fileprivate var lastID: Int64 = 0
+        /// The client receives all events above this id; nil while its session decides about each.
+        fileprivate var shownAfter: Int64?
+        /// Index of the connection in `members`; narrow, because every connection has one.
+        private var narrowSlot: Int32 = 0
+        fileprivate var slot: Int {
+            get { Int(narrowSlot) }
+            set { narrowSlot = Int32(newValue) }
+        }
     }
 
     private let name: ChannelName

@@ -117,7 +117,7 @@ actor GatewayShard {
     /// When the last heartbeat was sent of which an answer has come.
     var lastHeartbeat: LocalTime?
     private var numberKeeping: RepeatedTask?
-    private var sessionsMade = 0
+    private var sessionNames = SessionNames()
     private var throttles: [OftenLogged: LogThrottle] = [:]
 
     /// Topics are compared by bytes, like all identifiers.
@@ -265,8 +265,7 @@ actor GatewayShard {
 
     /// Generates the id and the secret of a new session.
     func nameSession() -> (session: SessionID, secret: String) {
-        sessionsMade += 1
-        return (SessionID("\(id)-\(String(sessionsMade, radix: 36))"), SecureRandom.hex(bytes: Line.secretBytes))
+        (sessionNames.next(), SecureRandom.hex(bytes: Line.secretBytes))
     }
 
     /// Sends one frame, encoded in a buffer that all connections share.

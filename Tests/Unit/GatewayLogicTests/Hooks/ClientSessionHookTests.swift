@@ -176,7 +176,7 @@ import Testing
         #expect(talk.tell(.hookAnswered(asked, .allowed)) == [.request(.subscribe(try talk.channel("room")))])
         _ = talk.tell(.channel(.subscribed(try talk.channel("room"), true, last: nil, left: nil)))
         _ = talk.tell(.channel(.joined(talk.ticket(), .success(talk.joined()))))
-        #expect(talk.session.channel.joined?.key == (try talk.channel("room")))
+        #expect(talk.session.channel.joined?.name == (try ChannelName("room")))
         // Messages are not.
         #expect(try performed(talk.calls("channel_sendmsg", 2, #""name":"room","msg":"hi""#)) != nil)
     }
@@ -188,7 +188,7 @@ import Testing
         let asked = try question(talk.calls("channel_join", 2, #""name":"room""#))
         let error = SignalingError(.joinOther, .denied, "no")
         #expect(talk.tell(.hookAnswered(asked, .refused(error))) == Talk.failed(2, error))
-        #expect(talk.session.channel.joined?.key == (try talk.channel("before")))
+        #expect(talk.session.channel.joined?.name == (try ChannelName("before")))
     }
 
     @Test func aSessionWhoseAppsHookIsNotKnownNeitherJoinsNorSends() throws {

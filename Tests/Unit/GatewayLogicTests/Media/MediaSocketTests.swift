@@ -94,7 +94,7 @@ import Testing
         #expect(!socket.isIdle(now: time(100)), "that of a session is kept")
         socket.greets(try AppID("app"))
         #expect(socket.hello == .asking(try AppID("app")))
-        socket.appIsKnown()
+        socket.appIsKnown(line: "line")
         #expect(socket.hello == .open(try AppID("app")))
         #expect(!socket.isIdle(now: time(60)) && socket.isIdle(now: time(60.1)))
         socket.asked(for: one)

@@ -21,7 +21,7 @@ import Testing
         session.uid = 7
         #expect(
             talk.tell(.session(.opened(.success(SessionOpened(uid: 7))))) == [
-                .count(.login), .raiseOutputBound, .acceptCalls(line: session.line.wire),
+                .count(.login), .raiseOutputBound, .raisePace,
                 Talk.send(ServerFrame.loginSucceeded(line: session.line.wire, uid: 7, push: false)),
                 .request(.loadMailbox(ActiveSession(session), after: 0, fresh: true)),
             ])

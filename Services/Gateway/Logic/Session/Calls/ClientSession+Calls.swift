@@ -109,7 +109,7 @@ extension ClientSession {
         if case .changeAttributes(let name, _) = act {
             // The service publishes the change before it replies, but the client that made it must see the answer
             // first.
-            if channel.joined?.key.name == name { holdEvents(&actions) }
+            if channel.joined?.name == name { holdEvents(&actions) }
             bounds = CallBounds(channelPerSecond: rates.limits.channelAttributeChangesPerSecond)
         }
         actions.append(.askService(StartedCall(call, ticket, by: active, within: bounds), act))

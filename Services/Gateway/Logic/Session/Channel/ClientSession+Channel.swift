@@ -36,7 +36,7 @@ extension ClientSession {
     /// Joins, leaving the channel the session was in.
     mutating func join(_ join: RequestedJoin, _ active: ActiveSession, _ actions: inout SessionActions) {
         let name = join.name
-        if channel.joined?.key.name == name {
+        if channel.joined?.name == name {
             holdEvents(&actions)
             channel.change = .joiningAgain(name)
             return actions.append(.request(.join(active, join.ticket, name, number: channel.place.moves())))
@@ -58,7 +58,7 @@ extension ClientSession {
             rejoin(key, resumption, last: last, active, &actions)
             settleRemoval(active, &actions)
         case .subscribing(let join) where join.name == key.name:
-            let previous = channel.joined?.key
+            let previous = channel.joined.map { ChannelKey(app: key.app, name: $0.name) }
             leaveLocally(&actions)
             enter(key, active, &actions)
             channel.change = .joining(join.name, previous: previous, left: left)
@@ -130,7 +130,7 @@ extension ClientSession {
             return answered(ticket, .failure(error), &actions)
         }
         channel.place.left(name)
-        if channel.joined?.key.name == name { leaveLocally(&actions) }
+        if channel.joined?.name == name { leaveLocally(&actions) }
         answered(ticket, .success(.done), &actions)
     }
 
@@ -174,7 +174,7 @@ extension ClientSession {
     }
 
     mutating func enter(_ key: ChannelKey, _ active: ActiveSession, _ actions: inout SessionActions) {
-        channel.enter(key)
+        channel.enter(key.name)
         actions.append(.channel(.enter(key, as: active.user.account)))
     }
 

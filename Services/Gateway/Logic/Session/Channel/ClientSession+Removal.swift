@@ -20,7 +20,7 @@ extension ClientSession {
         guard let removal = channel.removal else { return }
         channel.removal = nil
         // A session that has joined since stays.
-        guard channel.joined?.key.name == removal.channel, removal.change > channel.joinID else { return }
+        guard channel.joined?.name == removal.channel, removal.change > channel.joinID else { return }
         channel.place.removed(by: removal)
         let event = ChannelEvent(
             sequence: 0, id: removal.change, account: active.user.account, uid: active.actor.uid, kind: .left)

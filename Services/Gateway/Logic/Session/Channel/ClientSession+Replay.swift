@@ -41,7 +41,7 @@ extension ClientSession {
         _ actions: inout SessionActions
     ) {
         // The user may have left meanwhile, or joined again.
-        guard let name = channel.joined?.key.name, let purpose = channel.joined?.hasRead(number) else { return }
+        guard let name = channel.joined?.name, let purpose = channel.joined?.hasRead(number) else { return }
         switch purpose {
         case .resume(let after, let mail):
             finishResume(of: active, in: name, complete: page?.complete ?? false, mail, &actions)
@@ -61,10 +61,12 @@ extension ClientSession {
     /// Writes one batch of missed events, unless an answer must be written first; after the last one the channel's live
     /// events follow.
     mutating func continueReplay(_ actions: inout SessionActions) {
-        guard !calls.isPaused, let key = channel.joined?.key, let step = channel.joined?.nextStep() else { return }
+        guard !calls.isPaused, let app, let name = channel.joined?.name, let step = channel.joined?.nextStep() else {
+            return
+        }
         switch step {
         case .show(let events): if !events.isEmpty { actions.append(.channel(.show(events))) }
-        case .read(let position): read(key, after: position, for: .nextPage, &actions)
+        case .read(let position): read(ChannelKey(app: app, name: name), after: position, for: .nextPage, &actions)
         case .activate(let position): activate(after: position, &actions)
         }
     }

@@ -27,7 +27,7 @@ extension ClientSession {
         _ number: Int, _ isMember: Bool?, _ active: ActiveSession, _ actions: inout SessionActions
     ) {
         guard let settlement = channel.settlement, settlement.number == number else { return }
-        if isMember == false, channel.joined?.key == settlement.previous { leaveLocally(&actions) }
+        if isMember == false, channel.joined?.name == settlement.previous?.name { leaveLocally(&actions) }
         asked(isSettled: isMember != nil, active, &actions)
     }
 

@@ -37,12 +37,12 @@ struct LocalMembership {
         case replaying(ChannelReplay)
     }
 
-    let key: ChannelKey
+    let name: ChannelName
     private var events = Membership()
     private var catchUp = CatchUp.none
 
     /// Creates the membership of a connection that has just entered the channel: events are held.
-    init(in key: ChannelKey) { self.key = key }
+    init(in name: ChannelName) { self.name = name }
 
     // MARK: - Live events
 

@@ -62,7 +62,7 @@ struct SessionChannel {
     }
 
     /// Receives this channel's events from now on, which are held at first.
-    mutating func enter(_ key: ChannelKey) { joined = LocalMembership(in: key) }
+    mutating func enter(_ name: ChannelName) { joined = LocalMembership(in: name) }
 
     /// Receives no channel's events any more.
     /// - Returns: whether it did before.

@@ -70,7 +70,7 @@ extension ClientSession {
             actions.append(.request(.open(session)))
         case .resume(let session):
             // Calls may follow at once; they wait for the reply.
-            actions.append(.acceptCalls(line: session.line.wire))
+            actions.append(.raisePace)
             actions.append(.request(.resume(session)))
         case .refuse(let error): refuse(error, &actions)
         case .refuseOpened(let error, let session):
@@ -111,7 +111,7 @@ extension ClientSession {
         let (session, line) = (active.session, active.session.line.wire)
         actions.append(.count(.login))
         actions.append(.raiseOutputBound)
-        actions.append(.acceptCalls(line: line))
+        actions.append(.raisePace)
         send(ServerFrame.loginSucceeded(line: line, uid: session.uid, push: session.push), &actions)
         startMailbox(of: active, fresh: true, empty: mail, &actions)
         take(login.takeSecond(), &actions)

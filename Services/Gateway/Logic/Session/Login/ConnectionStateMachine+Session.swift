@@ -2,16 +2,16 @@ package import BusProtocol
 package import SignalingProtocol
 
 extension ConnectionStateMachine {
-    /// The session of a connection.
+    /// The session of a connection. Its properties are in an order that leaves few gaps between them.
     package struct Session: Equatable, Sendable {
         /// The session's line.
         package var line: Line
         /// The account's numeric id; 0 until known.
         package var uid: UInt32 = 0
-        /// The client's `device` field.
-        package var device: String
         /// Whether the client accepts pushed mailbox entries.
         package var push: Bool
+        /// The client's `device` field.
+        package var device: String
         /// When the login's token expires, in Unix seconds; 0 when there was none.
         package var tokenExpiry: Int64 = 0
         /// When the session was opened, and this gateway's claim on it.

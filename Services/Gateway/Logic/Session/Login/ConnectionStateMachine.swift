@@ -70,6 +70,11 @@ package struct ConnectionStateMachine: ~Copyable {
         }
     }
 
+    /// The line, as clients send it, of the session that is logged in or is being resumed.
+    var line: String? {
+        if case .resuming(let session, _) = state { session.line.wire } else { active?.session.line.wire }
+    }
+
     /// The session that is logged in, or was until the end.
     var lastActive: ActiveSession? {
         if case .closed(let last) = state { last } else { active }

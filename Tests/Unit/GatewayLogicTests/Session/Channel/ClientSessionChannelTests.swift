@@ -109,7 +109,7 @@ import Testing
         let talk = try active(in: "room")
         _ = try talk.calls("channel_leave", 1, #""name":"other""#)
         #expect(talk.tell(.channel(.left(talk.ticket(), nil))) == [Talk.ok()])
-        #expect(talk.session.channel.joined?.key == (try talk.channel("room")))
+        #expect(talk.session.channel.joined?.name == (try ChannelName("room")))
         #expect(talk.session.held?.place == HeldPlace(moveNumber: 2, channel: try ChannelName("room"), isSettled: true))
     }
 
@@ -117,7 +117,7 @@ import Testing
         let talk = try active(in: "room")
         _ = try talk.calls("channel_leave", 1, #""name":"room""#)
         #expect(talk.tell(.channel(.left(talk.ticket(), .timeout()))) == Talk.failed(1, .timeout()))
-        #expect(talk.session.channel.joined?.key == (try talk.channel("room")))
+        #expect(talk.session.channel.joined?.name == (try ChannelName("room")))
         #expect(talk.session.held?.place.isSettled == false)
     }
 

@@ -38,7 +38,7 @@ import Testing
         let talk = try Self.active(in: "room")
         #expect(talk.tell(try Self.removal(10)) == [])
         #expect(talk.tell(try Self.removal(11, from: "other")) == [])
-        #expect(talk.session.channel.joined?.key == (try talk.channel("room")))
+        #expect(talk.session.channel.joined?.name == (try ChannelName("room")))
         #expect(talk.session.held?.place.channel == (try ChannelName("room")))
     }
 
@@ -63,7 +63,7 @@ import Testing
             let answer: Result<ChannelJoined, SignalingError> = error.map { .failure($0) } ?? .success(talk.joined(20))
             let actions = talk.tell(.channel(.joined(talk.ticket(), answer)))
             if error == nil {
-                #expect(talk.session.channel.joined?.key == next)
+                #expect(talk.session.channel.joined?.name == next.name)
             } else {
                 #expect(Array(actions.suffix(2)) == (try Self.told(11, talk)))
                 #expect(talk.session.channel.joined == nil)

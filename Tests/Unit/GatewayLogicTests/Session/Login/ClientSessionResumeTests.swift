@@ -15,7 +15,7 @@ import Testing
         #expect(
             try talk.says(Talk.lineLogin)
                 == [
-                    .acceptCalls(line: Talk.line),
+                    .raisePace,
                     .request(.resume(ConnectionStateMachine.Session(line: line, device: "", push: false))),
                 ])
         #expect(try talk.calls("user_query_user_status", 1, #""account":"bob""#) == [], "held until it is answered")
