@@ -1,6 +1,7 @@
 // The limit that other servers are compared with: a server that only calls send() once per subscriber for each frame.
 //
 // With --coalesce, all frames of one read are sent by one send() per subscriber: the limit with the fewest system calls.
+// With --ring, a frame's sends go by io_uring, as a gateway's do: the limit with the fewest system calls for each frame.
 // A connection's first byte tells its kind: S a subscriber, P a publisher, D a member of a pair. D is followed by two
 // numbers of six digits, the member's and its peer's; the member's frames are sent to the peer. The server answers with
 // one byte. Then unmasked WebSocket frames follow.
@@ -17,6 +18,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "c_ring.h"
+
 #define DESCRIPTORS 65536
 #define READ_SIZE (64 * 1024)
 
@@ -27,6 +30,8 @@ static int subscribers[DESCRIPTORS], subscriber_count;
 static unsigned char bytes[READ_SIZE];
 static size_t kept;
 static int coalesces;
+// NULL without --ring.
+static struct cr_ring *ring;
 
 static void drop(int fd) {
     for (int i = 0; i < subscriber_count; i++)
@@ -36,9 +41,19 @@ static void drop(int fd) {
 }
 
 static void send_all(const unsigned char *frame, size_t size) {
-    for (int i = 0; i < subscriber_count; i++)
+    static int taken[DESCRIPTORS];
+    struct cr_frames frames = {.bytes = frame, .size = size};
+    int error;
+    if (ring && !cr_ring_send(ring, subscribers, (size_t)subscriber_count, &frames, taken, &error)) {
+        fprintf(stderr, "limit: the ring: %s\n", strerror(error));
+        exit(1);
+    }
+    // From the last to the first, because the last one takes the place of one that is dropped.
+    for (int i = subscriber_count - 1; i >= 0; i--) {
+        size_t sent = ring ? (size_t)taken[i] : 0;
         // Blocks on a slow reader: nothing is lost, and the publisher is slowed down.
-        if (send(subscribers[i], frame, size, MSG_NOSIGNAL) < 0) drop(subscribers[i--]);
+        if (sent < size && send(subscribers[i], frame + sent, size - sent, MSG_NOSIGNAL) < 0) drop(subscribers[i]);
+    }
 }
 
 static void published(size_t size) {
@@ -97,8 +112,13 @@ static void greet(int poller, int listener) {
 }
 
 int main(int count, char **arguments) {
-    if (count < 2) return fprintf(stderr, "usage: limit PORT [--coalesce]\n"), 2;
+    if (count < 2) return fprintf(stderr, "usage: limit PORT [--coalesce | --ring]\n"), 2;
     coalesces = count > 2 && strcmp(arguments[2], "--coalesce") == 0;
+    if (count > 2 && strcmp(arguments[2], "--ring") == 0) {
+        int error;
+        ring = cr_ring_make(&error);
+        if (!ring) return fprintf(stderr, "limit: io_uring: %s\n", strerror(error)), 1;
+    }
     struct rlimit files;
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;

@@ -15,7 +15,7 @@ from .processes import rank_up
 from .scenarios import bounds, media_client, psql, storm
 from .servers import Limit
 
-SERVERS = {"limit": Limit, "coalescing": lambda: Limit(coalesces=True), "heliograph": Heliograph} | PEERS
+SERVERS = {"limit": Limit, "ring": lambda: Limit("--ring"), "coalescing": lambda: Limit("--coalesce"), "heliograph": Heliograph} | PEERS
 QUICK = "limit,heliograph"
 
 

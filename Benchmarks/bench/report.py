@@ -6,8 +6,9 @@ from . import live, micro, results
 from .goals import OURS, goals
 from .paths import BENCHMARKS
 
-ORDER = ("limit", "coalescing", "heliograph", "nchan", "redis", "mosquitto", "nats", "ejabberd")
-TITLES = {"coalescing": "limit, coalescing", "heliograph": "**Heliograph**", "ejabberd": "ejabberd MUC"}
+ORDER = ("limit", "ring", "coalescing", "heliograph", "nchan", "redis", "mosquitto", "nats", "ejabberd")
+TITLES = {
+    "ring": "limit, io_uring", "coalescing": "limit, coalescing", "heliograph": "**Heliograph**", "ejabberd": "ejabberd MUC"}
 # Scenario, field, how it is shown, title.
 TABLE = (
     ("F1 1000x50", "us_per_delivery", "{:.2f}", "F1, 1,000 members, 50 msg/s: us per delivery"),
@@ -47,7 +48,7 @@ def _text(runs: dict) -> str:
         f"{machine['swift']}; commit {machine['commit']}, {machine['date']}.", "",
         "CPU is user and system time of all server processes (Heliograph: gateway, services, Redis, PostgreSQL). Servers "
         "run on core 0, the load generator on core 1. Messages are 200 bytes. The limit is a C program that does nothing "
-        "but one `send()` per member. Medians of the runs.", "",
+        "but one `send()` per member, or hands the sends of each message to io_uring. Medians of the runs.", "",
         "## Side by side", ""]
     if under := results.conditions(runs):
         lines[4:4] = ["Measured under: " + "; ".join(under) + ".", ""]

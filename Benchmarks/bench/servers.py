@@ -100,16 +100,16 @@ class Program(Server):
 
 
 class Limit(Program):
-    """One send() per subscriber, and nothing else."""
+    """One send() per subscriber, and nothing else; by io_uring with `--ring`."""
 
     name = driver = "limit"
 
-    def __init__(self, coalesces: bool = False):
+    def __init__(self, option: str = ""):
         super().__init__()
-        self.coalesces = coalesces
+        self.option = option
 
     def command(self) -> list[str]:
-        return [str(TOOLS / "limit"), str(self.ports[0]), *(["--coalesce"] if self.coalesces else [])]
+        return [str(TOOLS / "limit"), str(self.ports[0]), *filter(None, [self.option])]
 
 
 def write(path: Path, text: str) -> Path:

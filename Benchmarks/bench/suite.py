@@ -35,11 +35,11 @@ def f1(members: int, rate: float) -> Beside:
 
 def f2(members: int, first: float = 100) -> Beside:
     return Beside(
-        f"F2 {members}", lambda server, seconds: fanout.fastest(server, members, seconds, first=first))
+        f"F2 {members}", lambda server, seconds: fanout.fastest(server, members, seconds, first=first), ("ring",))
 
 
 def p1(pairs_count: int, old: bool) -> Beside:
-    others = ("coalescing",)
+    others = ("ring", "coalescing")
     return Beside(
         "P1 old" if old else "P1",
         lambda server, seconds: pairs.closed_loop(server, seconds, pairs_count, pushes=not old), others)
@@ -50,7 +50,7 @@ def c1(connections: int, channels: int = 1, old: bool = False, known: bool = Fal
     key = f"C1 {connections}" + (f"/{channels}" if channels > 1 else "") + (" old" if old else "")
     if known:
         return Beside(f"{key} known", lambda server, _: idle.again(server, connections, channels, pushes=not old), ours_alone=True)
-    return Beside(key, lambda server, _: idle.standing(server, connections, channels, pushes=not old), ("coalescing",))
+    return Beside(key, lambda server, _: idle.standing(server, connections, channels, pushes=not old), ("ring", "coalescing"))
 
 
 def resumes(kind: str, members: int = storm.MEMBERS) -> Alone:
