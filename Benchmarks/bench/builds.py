@@ -15,9 +15,13 @@ COMPARED: dict[str, tuple[suite.Beside, tuple[str, ...]]] = {
     "P1": (suite.p1(100, old=False), ("us_per_message",)),
     "P1-old": (suite.p1(100, old=True), ("us_per_message",)),
     "C1": (suite.c1(10_000), ("cpu_ms_per_login", "rss_kib_per_connection", "idle_percent")),
+    "C1-known": (suite.c1(10_000, known=True), ("cpu_ms_per_login",)),
     "F1-1000": (suite.f1(1000, 50), ("us_per_delivery",)),
     "F1-100": (suite.f1(100, 500), ("us_per_delivery",)),
+    "F1-5000": (suite.f1(5000, 10), ("us_per_delivery",)),
 }
+# What the limit program has not: clients that poll, and users.
+WITHOUT_LIMIT = ("P1-old", "C1-known")
 
 
 def resumes(checkout: Path, members: int = 20_000) -> dict:
@@ -57,8 +61,7 @@ def measured(checkouts: list[Path], names: list[str], rounds: int, seconds: floa
         for name in names:
             fields = (COMPARED.get(name) or CLUSTERS[name])[1]
             builds = checkouts[number % len(checkouts):] + checkouts[:number % len(checkouts)]
-            # Clients that poll have no limit to be compared with, nor have clusters.
-            if name in COMPARED and name != "P1-old":
+            if name in COMPARED and name not in WITHOUT_LIMIT:
                 note(found, name, LIMIT, fields, beside(name, Limit(), seconds))
             for checkout in builds:
                 if name in CLUSTERS:
