@@ -54,7 +54,7 @@ extension ClientSession {
         }
         let delay = rates.pollDelay(now: environment.localTime)
         guard delay > .zero else { return askMailbox(poll, environment, &actions) }
-        mailbox?.poll = .delayed(poll)
+        mailbox?.become(.delayed(poll))
         actions.append(.count(.pollDelayed))
         actions.append(.startPollTimer(after: delay))
     }
@@ -63,12 +63,12 @@ extension ClientSession {
         _ poll: MailboxPoll, _ environment: any SessionEnvironment, _ actions: inout SessionActions
     ) {
         let (ticket, verClear) = (poll.ticket, poll.verClear)
-        mailbox?.poll = .asked(ticket, verClear: verClear, hasTimer: false)
+        mailbox?.become(.asked(ticket, verClear: verClear, hasTimer: false))
         take(
             mailbox?.machine.poll(verClear: verClear, limit: poll.limit, now: environment.redisTime), &actions)
         guard case .asked(ticket, _, _)? = mailbox?.poll else { return }
         let left = ticket.arrivedAt + environment.callTimeout - environment.localTime
-        mailbox?.poll = .asked(ticket, verClear: verClear, hasTimer: true)
+        mailbox?.become(.asked(ticket, verClear: verClear, hasTimer: true))
         actions.append(.startPollTimer(after: max(.milliseconds(1), left.duration)))
     }
 
@@ -77,7 +77,7 @@ extension ClientSession {
         case nil, PollState.none?: break
         case .delayed(let poll)?: askMailbox(poll, environment, &actions)
         case .asked(let ticket, let verClear, _)?:
-            mailbox?.poll = PollState.none
+            mailbox?.become(.none)
             // Redis does not answer. Old clients never poll again after an error, so the poll gets an empty answer; a
             // notify follows.
             actions.append(.count(.overdue))
@@ -125,7 +125,7 @@ extension ClientSession {
             if let last = entries.last { send(ServerFrame.notifyMessage(version: last.version), &actions) }
             return
         }
-        mailbox?.poll = PollState.none
+        mailbox?.become(.none)
         if hasTimer { actions.append(.cancelPollTimer) }
         answered(ticket, .success(.mailbox(cleared: cleared, entries: entries)), &actions)
     }

@@ -37,7 +37,7 @@ struct SessionMailbox: ~Copyable {
     /// What the client knows.
     var machine: MailboxStateMachine
     /// The client's poll that is not answered yet.
-    var poll = PollState.none
+    private(set) var poll = PollState.none
     /// Entries to push when the client has read what waits for it.
     var unsentPushes: Deque<MailboxEntry> = []
 
@@ -45,4 +45,10 @@ struct SessionMailbox: ~Copyable {
         self.owner = owner
         machine = MailboxStateMachine(takesPushes: owner.session.push)
     }
+
+    /// Changes the state of the client's poll.
+    ///
+    /// A function, because Swift 6.3 does not free the former value of a property that is assigned through an optional
+    /// (`mailbox?.poll = ...`) of a type that cannot be copied, as ``ClientSession``.
+    mutating func become(_ poll: PollState) { self.poll = poll }
 }
