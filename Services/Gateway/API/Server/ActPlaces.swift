@@ -108,7 +108,7 @@ final class ActPlaces: Sendable {
 
     /// When the first of those who wait has waited too long; nil when nobody waits, who is not watched then.
     private static func nextDeadline(_ state: inout State) -> ContinuousClock.Instant? {
-        let next = state.keys.values.compactMap(\.waiting.first?.deadline).min()
+        let next = state.keys.values.compactMap { $0.waiting.first?.deadline }.min()
         state.isWatched = next != nil
         return next
     }
