@@ -45,7 +45,7 @@ import Testing
             try await service.stop()
             let sent = try await repeated.finish()
             #expect(sent.filter { $0.error != nil }.isEmpty)
-            #expect(try await scene.list(tags[0]) == Array(0..<sent.count), "each once, in order")
+            Self.expectOnlyLastMomentLost(of: Set(0..<sent.count), list: try await scene.list(tags[0]))
 
             Self.expectOnlyUnknownOutcomesFail(
                 try await plain.finish(), list: try await scene.list(tags[0] + "plain"))
@@ -59,11 +59,17 @@ import Testing
         }
     }
 
+    /// No replica is waited for, so a master takes along what it has acknowledged last and not passed on yet: of numbers
+    /// that are sent each two milliseconds, the last few.
+    private static func expectOnlyLastMomentLost(of acknowledged: Set<Int>, list: [Int]) {
+        #expect(list == Set(list).sorted(), "each once, in order")
+        let lost = acknowledged.subtracting(list).sorted()
+        #expect((lost.last ?? 0) - (lost.first ?? 0) < 10, "lost at one moment: \(lost)")
+    }
+
     /// - Parameter list: the numbers that have arrived.
     private static func expectOnlyUnknownOutcomesFail(_ sent: [NumberSender.Outcome], list: [Int]) {
-        #expect(list == list.sorted())
-        let acknowledged = Set(sent.filter { $0.error == nil }.map(\.number))
-        #expect(acknowledged.subtracting(list).isEmpty)
+        expectOnlyLastMomentLost(of: Set(sent.filter { $0.error == nil }.map(\.number)), list: list)
         let errors = Set(sent.compactMap { $0.error?.code })
         #expect(errors.isSubset(of: [.closed, .timeout]), "only those whose outcome is unknown fail")
     }
