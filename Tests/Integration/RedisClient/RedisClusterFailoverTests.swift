@@ -59,8 +59,8 @@ import Testing
         }
     }
 
-    /// No replica is waited for, so a master takes along what it has acknowledged last and not passed on yet: of numbers
-    /// that are sent each two milliseconds, the last few.
+    /// No replica is waited for, so a master takes along what it has acknowledged last and not passed on yet: of
+    /// numbers that are sent each two milliseconds, the last few.
     private static func expectOnlyLastMomentLost(of acknowledged: Set<Int>, list: [Int]) {
         #expect(list == Set(list).sorted(), "each once, in order")
         let lost = acknowledged.subtracting(list).sorted()
