@@ -92,6 +92,9 @@ import WebSocketWire
             channel.connect(to: try SocketAddress(unixDomainSocketPath: "/x"), promise: nil)
         }
 
+        // An open channel and its handlers keep each other.
+        deinit { _ = try? channel.finish(acceptAlreadyClosed: true) }
+
         func receive(_ bytes: some Collection<UInt8>) throws { try channel.writeInbound(ByteBuffer(bytes: bytes)) }
 
         func sent() throws -> String {

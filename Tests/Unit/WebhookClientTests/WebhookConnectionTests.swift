@@ -6,7 +6,7 @@ import Testing
 @testable import WebhookClient
 
 /// How long one connection to an app's server is kept.
-@Suite struct WebhookConnectionTests {
+@Suite final class WebhookConnectionTests {
     private let channel = EmbeddedChannel()
     private let url: WebhookURL
     private let connection: WebhookConnection
@@ -16,6 +16,9 @@ import Testing
         connection = try WebhookConnection(channel, to: url, tls: nil)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     }
+
+    // An open channel and its handlers keep each other.
+    deinit { _ = try? channel.finish(acceptAlreadyClosed: true) }
 
     /// A request that is answered.
     private func request() throws {
