@@ -1,5 +1,6 @@
 import BusProtocol
 import ClusterBus
+import Dispatch
 import GatewayLogic
 import Logging
 import NIOCore
@@ -42,6 +43,12 @@ final class EmbeddedClient: Sendable {
             try channel.pipeline.syncOperations.addHandler(connection)
         }
         _ = try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
+    }
+
+    // An open channel, its handlers and what the shard has scheduled keep each other.
+    deinit {
+        channel.close(promise: nil)
+        channel.testingEventLoop.shutdownGracefully(queue: .global()) { _ in }
     }
 
     /// Runs a closure on the shard.
