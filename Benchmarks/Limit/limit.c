@@ -2,6 +2,7 @@
 //
 // With --coalesce, all frames of one read are sent by one send() per subscriber: the limit with the fewest system calls.
 // With --ring, a frame's sends go by io_uring, as a gateway's do: the limit with the fewest system calls for each frame.
+// Exits with 3 where the kernel refuses a ring.
 // A connection's first byte tells its kind: S a subscriber, P a publisher, D a member of a pair. D is followed by two
 // numbers of six digits, the member's and its peer's; the member's frames are sent to the peer. The server answers with
 // one byte. Then unmasked WebSocket frames follow.
@@ -117,7 +118,7 @@ int main(int count, char **arguments) {
     if (count > 2 && strcmp(arguments[2], "--ring") == 0) {
         int error;
         ring = cr_ring_make(&error);
-        if (!ring) return fprintf(stderr, "limit: io_uring: %s\n", strerror(error)), 1;
+        if (!ring) return fprintf(stderr, "limit: io_uring: %s\n", strerror(error)), 3;
     }
     struct rlimit files;
     getrlimit(RLIMIT_NOFILE, &files);

@@ -10,6 +10,12 @@ from .paths import TOOLS, WORK, BenchError
 from .processes import SERVER_CORE, family, pin
 
 START_SECONDS = 60
+# The exit code of a server that needs what the kernel refuses.
+REFUSED = 3
+
+
+class RefusedByKernel(BenchError):
+    """A server cannot run on this machine: its kernel, or a seccomp profile, refuses what the server is made of."""
 
 
 def free_port() -> int:
@@ -79,6 +85,8 @@ class Program(Server):
             # Looks again after a tenth of a second, or at once when the process ends.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(0.1)
+            if self.process.poll() == REFUSED:
+                raise RefusedByKernel((self.directory / "output.log").read_text().strip())
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise BenchError(f"{self.name} does not start, see {self.directory / 'output.log'}")
 

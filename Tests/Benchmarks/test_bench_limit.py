@@ -3,7 +3,9 @@
 import json
 import subprocess
 
-from bench import paths
+import pytest
+from bench import command, paths, servers, suite
+from seccomp import IO_URING_SETUP, refuse
 
 # More than a ring takes at once.
 MEMBERS = 300
@@ -17,3 +19,18 @@ def test_the_limit_delivers_everything_with_system_calls_and_with_the_ring():
     results = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(one["server"], one["whole"]) for one in results] == [("limit", True), ("ring", True)]
     assert all(one["delivered"] >= MEMBERS for one in results)
+
+
+def test_a_kernel_that_refuses_the_ring_leaves_it_out_of_all_servers(tmp_path, monkeypatch, capsys):
+    command.build_tools()
+    refuse(IO_URING_SETUP, paths.TOOLS / "limit", tmp_path / "limit")
+    monkeypatch.setattr(servers, "TOOLS", tmp_path)
+    monkeypatch.setattr(command, "SERVERS", {name: command.SERVERS[name] for name in ("ring", "limit")})
+    few = suite.f1(10, 20)
+    command.measure(few, "all", seconds=0.5, saves=False)
+    said = capsys.readouterr()
+    assert [json.loads(line)["server"] for line in said.out.splitlines()] == ["limit"]
+    assert said.err == "bench: F1 10x20 without ring: limit: io_uring: Operation not permitted\n"
+    # Whoever asks for the ring by name is told that there is none.
+    with pytest.raises(servers.RefusedByKernel, match="io_uring: Operation not permitted"):
+        command.measure(few, "ring", seconds=0.5, saves=False)

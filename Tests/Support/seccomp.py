@@ -26,6 +26,12 @@ os.execv({program!r}, [{program!r}, *sys.argv[1:]])
 """
 
 
+def refuse(call: int, program: Path, wrapper: Path) -> None:
+    """Makes `wrapper` a program that becomes the given one, to which the kernel refuses a system call."""
+    wrapper.write_text(WRAPPER.format(call=call, program=str(program)))
+    wrapper.chmod(0o755)
+
+
 def programs_without(call: int, program: str, directory: Path) -> Path:
     """A directory of all programs, of which one is refused a system call: the value for HELIOGRAPH_BIN."""
     directory = directory / "bin"
@@ -33,7 +39,5 @@ def programs_without(call: int, program: str, directory: Path) -> Path:
     for path in BINARIES.iterdir():
         if path.name != program and os.access(path, os.X_OK) and path.is_file():
             (directory / path.name).symlink_to(path)
-    wrapper = directory / program
-    wrapper.write_text(WRAPPER.format(call=call, program=str(BINARIES / program)))
-    wrapper.chmod(0o755)
+    refuse(call, BINARIES / program, directory / program)
     return directory

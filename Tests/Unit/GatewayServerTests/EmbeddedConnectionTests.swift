@@ -246,32 +246,39 @@ import Testing
 
     // MARK: - Writability
 
-    /// Holds writes back until it is opened.
+    /// Holds writes back until it is opened, or the connection ends.
     private final class Valve: ChannelOutboundHandler, Sendable {
         typealias OutboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
 
-        private let state = Mutex<(isShut: Bool, kept: [(ByteBuffer, EventLoopPromise<Void>?)])>((false, []))
+        private let state = Mutex<(isShut: Bool, kept: [EventLoopPromise<Void>?])>((false, []))
 
         func shut() { state.withLock { $0.isShut = true } }
 
         func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-            let bytes = unwrapOutboundIn(data)
             let passes = state.withLock { state in
-                if state.isShut { state.kept.append((bytes, promise)) }
+                if state.isShut { state.kept.append(promise) }
                 return !state.isShut
             }
             if passes { context.write(data, promise: promise) }
         }
 
+        /// As a socket does, fails what it has not sent.
+        func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+            for kept in opened() { kept?.fail(ChannelError.ioOnClosedChannel) }
+            context.close(mode: mode, promise: promise)
+        }
+
         /// Completes all writes that were held back.
-        func open(_ channel: any Channel) {
-            let kept = state.withLock { state in
-                state.isShut = false
-                defer { state.kept = [] }
+        func open() {
+            for promise in opened() { promise?.succeed() }
+        }
+
+        private func opened() -> [EventLoopPromise<Void>?] {
+            state.withLock { state in
+                defer { state = (false, []) }
                 return state.kept
             }
-            for (_, promise) in kept { promise?.succeed() }
         }
     }
 
@@ -290,9 +297,7 @@ import Testing
         let before = try await client.onLoop { $0.sender.pendingCount }
         try await client.says(query)
         #expect(try await client.onLoop { $0.sender.pendingCount } == before, "the call waits")
-        try await client.onConnection { connection, _ in
-            if let channel = connection.context?.channel { valve.open(channel) }
-        }
+        try await client.onLoop { _ in valve.open() }
         #expect(client.readings == [true])
         #expect(try await client.onLoop { $0.sender.pendingCount } == before + 1, "it goes on")
         #expect(client.isOpen)
