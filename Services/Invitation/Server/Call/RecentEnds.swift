@@ -65,16 +65,18 @@ final class RecentEnds: Service, Sendable {
 
     /// Looks after each connect of Redis whether it still has the records.
     func run() async throws {
-        redis.onConnected { [self] _ in
-            lastConnect.withLock { $0 = .now }
-            connected.yield()
-        }
+        redis.onConnected { [weak self] _ in self?.noteConnect() }
         for await _ in connects.cancelOnGracefulShutdown() {
             // A failed look is followed by another connect.
             do throws(SignalingError) { try await writeAgain() } catch {
                 logger.debug("could not look for the records of ended calls", metadata: ["error": "\(error)"])
             }
         }
+    }
+
+    private func noteConnect() {
+        lastConnect.withLock { $0 = .now }
+        connected.yield()
     }
 
     private func writeAgain() async throws(SignalingError) {
