@@ -201,6 +201,24 @@ package actor RedisSentinelServers {
         return masters.first ?? former
     }
 
+    /// Has the first Sentinel replace this master, and waits until all name another. A Sentinel refuses while it does
+    /// not know of a replica that can take over, and gives a failover up that takes too long: then it is asked again.
+    /// - Returns: the new master.
+    /// - Throws: ``TestFailure``.
+    package func replaceMaster(_ former: Int) async throws -> Int {
+        // A Sentinel learns of its replicas' state every ten seconds.
+        try await waitUntil("another master of the first Sentinel", within: .seconds(80)) {
+            do {
+                guard try await master(seenBySentinel: 0) == former else { return nil }
+                try await failOver()
+                return "begun"
+            } catch {
+                return "\(error)"
+            }
+        }
+        return try await waitForAnotherMaster(than: former)
+    }
+
     /// Stops all and deletes their files.
     /// - Throws: ``TestFailure``.
     package func remove() async throws {

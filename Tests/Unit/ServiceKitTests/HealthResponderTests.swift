@@ -76,8 +76,10 @@ struct HealthResponderTests {
     @Test("/metrics does not wait for a store that hangs", .timeLimit(.minutes(1)))
     func hangingStore() async {
         ProcessMetrics.declare()
-        let hanging = responder(observe: { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } })
+        let (hang, end) = AsyncStream.makeStream(of: Never.self)
+        let hanging = responder(observe: { for await _ in hang {} })
         #expect(await get("/metrics", from: hanging).1.contains("process_open_fds"))
+        end.finish()
     }
 
     @Test("A service's routes, /metrics and unknown paths")
