@@ -77,7 +77,7 @@ class _Measured:
     def per(self, text: str, key: str, field: str, bound: float) -> Goal:
         """A number divided by its bound."""
         value = self.ours(key, field)
-        return Goal(text, None if value is None else value / bound, 1, f"{value}")
+        return Goal(text, None, 1, "") if value is None else Goal(text, value / bound, 1, f"{round(value, 3)}")
 
     def fastest(self, text: str, key: str) -> Goal:
         """The goal for the deliveries a second divided by ours."""
