@@ -10,8 +10,6 @@ from .paths import TOOLS, WORK, BenchError
 from .processes import SERVER_CORE, family, pin
 
 START_SECONDS = 60
-# The exit code of a server that needs what the kernel refuses.
-REFUSED = 3
 
 
 class RefusedByKernel(BenchError):
@@ -66,6 +64,9 @@ class Server:
 class Program(Server):
     """A server that is one program (and its children)."""
 
+    # The exit code by which the program says that the kernel refuses what it needs; None: it has none.
+    refused: int | None = None
+
     def __init__(self) -> None:
         super().__init__()
         self.process: subprocess.Popen | None = None
@@ -85,7 +86,7 @@ class Program(Server):
             # Looks again after a tenth of a second, or at once when the process ends.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(0.1)
-            if self.process.poll() == REFUSED:
+            if self.refused is not None and self.process.poll() == self.refused:
                 raise RefusedByKernel((self.directory / "output.log").read_text().strip())
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise BenchError(f"{self.name} does not start, see {self.directory / 'output.log'}")
@@ -111,6 +112,7 @@ class Limit(Program):
     """One send() per subscriber, and nothing else; by io_uring with `--ring`."""
 
     name = driver = "limit"
+    refused = 3
 
     def __init__(self, option: str = ""):
         super().__init__()

@@ -34,3 +34,17 @@ def test_a_kernel_that_refuses_the_ring_leaves_it_out_of_all_servers(tmp_path, m
     # Whoever asks for the ring by name is told that there is none.
     with pytest.raises(servers.RefusedByKernel, match="io_uring: Operation not permitted"):
         command.measure(few, "ring", seconds=0.5, saves=False)
+
+
+def test_another_server_that_exits_with_the_same_code_is_not_left_out(tmp_path, monkeypatch):
+    """Mosquitto does, when its configuration is wrong."""
+    class Broken(servers.Program):
+        name = "broken"
+
+        def command(self) -> list[str]:
+            return ["sh", "-c", "exit 3"]
+
+    monkeypatch.setattr(servers, "WORK", tmp_path)
+    monkeypatch.setattr(command, "SERVERS", {"broken": Broken})
+    with pytest.raises(paths.BenchError, match="broken does not start"):
+        command.measure(suite.f1(10, 20), "all", seconds=0.5, saves=False)
