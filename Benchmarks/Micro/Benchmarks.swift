@@ -47,7 +47,12 @@ extension Benchmark {
             Benchmark("frame.encode.notify") { use(ServerFrame.notifyMessage(version: 1_700_000_000_000)) },
             Benchmark("frame.encode.done") { use(ServerFrame.callSucceeded(id: "17", .done)) },
             Benchmark("frame.encode.joined-200") {
-                use(ServerFrame.callSucceeded(id: "17", .joined(id: event.id, members: members, attributes: [])))
+                let list = MemberListText(members)
+                use(ServerFrame.callSucceeded(id: "17", .joined(id: event.id, members: list, attributes: [])))
+            },
+            Benchmark("frame.encode.joined-next") {
+                let list = MemberListText(members, after: former)
+                use(ServerFrame.callSucceeded(id: "17", .joined(id: event.id, members: list, attributes: [])))
             },
         ]
     }
@@ -154,6 +159,9 @@ extension Benchmark {
     fileprivate static let channel = make { try ChannelName("bench") }
     private static func account(_ number: Int) -> Account { make { try Account("bench-\(number)") } }
     private static let members = LatestMembers((0..<200).map { Member(account: account($0), uid: UInt32($0)) })
+    /// The list before the newest member joined.
+    private static let former = MemberListText(
+        LatestMembers((1..<200).map { Member(account: account($0), uid: UInt32($0)) }))
     static let event = ChannelEvent(
         sequence: 1_700_000_000_000, id: 1_700_000_000_000_000, account: account(17), uid: 17, kind: .message(body))
 

@@ -30,14 +30,18 @@ package struct LatestMembers: Equatable, Sendable {
 
     /// Calls `body` for each member that ``all`` would return, newest first, with the digits of its numeric id and the
     /// bytes of its account.
-    package func forEach(_ body: (_ uid: UnsafeBufferPointer<UInt8>, _ account: UnsafeBufferPointer<UInt8>) -> Void) {
+    /// - Parameter beginning: where a line begins in the text; members of lines before it are left out.
+    package func forEach(
+        from beginning: Int = 0,
+        _ body: (_ uid: UnsafeBufferPointer<UInt8>, _ account: UnsafeBufferPointer<UInt8>) -> Void
+    ) {
         text.withUnsafeBufferPointer { bytes in
             var end = bytes.count - 1
             var listed = 0
-            while end > 0, listed < Limits.userListLatest {
+            while end > beginning, listed < Limits.userListLatest {
                 // `end` is the index of the line's newline.
                 var start = end
-                while start > 0, bytes[start - 1] != UInt8(ascii: "\n") { start -= 1 }
+                while start > beginning, bytes[start - 1] != UInt8(ascii: "\n") { start -= 1 }
                 var space = start
                 while space < end, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[space]) { space += 1 }
                 if space > start, space < end - 1, bytes[space] == UInt8(ascii: " ") {

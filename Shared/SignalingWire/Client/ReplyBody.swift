@@ -13,7 +13,7 @@ package enum ReplyBody: Equatable, Sendable {
     /// `user_get_attr_all`.
     case attributes(Account, [Attribute])
     /// `channel_join`.
-    case joined(id: Int64, members: LatestMembers, attributes: [Attribute])
+    case joined(id: Int64, members: MemberListText, attributes: [Attribute])
     /// `channel_query_num`.
     case memberCount(ChannelName, Int)
     /// `channel_query_user_isin`.
@@ -50,7 +50,7 @@ package enum ReplyBody: Equatable, Sendable {
             ]
         case .joined(let id, let members, let attributes):
             [
-                JSONMember("list", Self.list(members.all)), JSONMember("attrs", Self.object(attributes)),
+                JSONMember("list", Self.list(members.latest.all)), JSONMember("attrs", Self.object(attributes)),
                 JSONMember("id", id),
             ]
         case .memberCount(let channel, let count):

@@ -96,7 +96,7 @@ extension SessionEvent {
         /// the feed of the channel that the session is in.
         case subscribed(ChannelKey, Bool, last: ChannelPosition?, left: ChannelPosition?)
         /// The reply to ``SessionAction/Request/join(_:_:_:number:)``.
-        case joined(CallTicket, Result<ChannelJoined, SignalingError>)
+        case joined(CallTicket, Result<JoinedChannel, SignalingError>)
         /// The reply to ``SessionAction/Request/leave(_:_:_:number:)``; nil for success.
         case left(CallTicket, SignalingError?)
         /// The app has removed the session from a channel.

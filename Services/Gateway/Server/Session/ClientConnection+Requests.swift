@@ -204,7 +204,8 @@ extension ClientConnection {
         shard.sender.send(command, by: deadline(of: ticket, on: shard)) { [self] result in
             shard.joinAnswered(of: command.actor.session)
             GatewayMetrics.shared.calls.join.record(since: ticket.arrivedAt)
-            handle(.channel(.joined(ticket, result)), on: shard)
+            let joined = result.map { JoinedChannel($0, members: shard.memberLists.list($0.members, in: key)) }
+            handle(.channel(.joined(ticket, joined)), on: shard)
         }
     }
 

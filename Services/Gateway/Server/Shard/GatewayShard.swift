@@ -114,6 +114,8 @@ actor GatewayShard {
     var uncompared = SlotScope.none
     /// Whether the shard holds its leases, and its sessions may send messages.
     var senders: SenderTrust
+    /// What the answers to joins list.
+    var memberLists = MemberLists()
     /// When the last heartbeat was sent of which an answer has come.
     var lastHeartbeat: LocalTime?
     private var numberKeeping: RepeatedTask?

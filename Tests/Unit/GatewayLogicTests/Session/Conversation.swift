@@ -115,8 +115,9 @@ final class Conversation {
 
     func channel(_ name: String) throws -> ChannelKey { ChannelKey(app: user.app, name: try ChannelName(name)) }
 
-    func joined(_ id: Int64 = 10) -> ChannelJoined {
-        ChannelJoined(sequence: id, id: id, members: LatestMembers([]), attributes: [])
+    func joined(_ id: Int64 = 10) -> JoinedChannel {
+        let reply = ChannelJoined(sequence: id, id: id, members: LatestMembers([]), attributes: [])
+        return JoinedChannel(reply, members: MemberListText(reply.members))
     }
 
     static func page(_ versions: [Int64], more: Bool = false) -> MailboxPage {

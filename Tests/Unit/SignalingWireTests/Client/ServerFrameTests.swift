@@ -12,6 +12,8 @@ import Testing
         #expect(frame == golden, sourceLocation: sourceLocation)
     }
 
+    private func list(_ members: [Member]) -> MemberListText { MemberListText(LatestMembers(members)) }
+
     @Test func sessionFrames() throws {
         try check("login-ok", ServerFrame.loginSucceeded(line: Self.line, uid: .max, push: false))
         try check("login-ok-push", ServerFrame.loginSucceeded(line: Self.line, uid: 7, push: true))
@@ -61,10 +63,10 @@ import Testing
         try check(
             "reply-joined",
             ServerFrame.callSucceeded(
-                id: "2", .joined(id: 1_700_000_000_000_000, members: LatestMembers(members), attributes: [topic])))
+                id: "2", .joined(id: 1_700_000_000_000_000, members: list(members), attributes: [topic])))
         try check(
             "reply-joined-alone",
-            ServerFrame.callSucceeded(id: "2", .joined(id: 5, members: LatestMembers([anna]), attributes: [])))
+            ServerFrame.callSucceeded(id: "2", .joined(id: 5, members: list([anna]), attributes: [])))
         try check("reply-count", ServerFrame.callSucceeded(id: "2", .memberCount(room, 3)))
         try check("reply-isin", ServerFrame.callSucceeded(id: "2", .membership(room, bob, isMember: false)))
         try check(
@@ -85,7 +87,7 @@ import Testing
     /// The JSON of a join's answer is written by hand; it must equal that of the JSON writer.
     @Test(arguments: ["anna", "\"", "\\", "\\\"n", "é", "日本", "\",1],[\"", "a:1:b"])
     func anyMemberIsListed(account: String) throws {
-        let members = LatestMembers([
+        let members = list([
             Member(account: try Account(account), uid: .max), Member(account: try Account("bob"), uid: 0),
         ])
         let attributes = [Attribute(name: try AttributeName("q \""), value: "\n\\\"")]
@@ -105,7 +107,7 @@ import Testing
         for all in [attributes, [attributes[1]], []] {
             for body in [
                 ReplyBody.attributes(try Account(#"a"\é"#), all),
-                ReplyBody.joined(id: 5, members: LatestMembers([]), attributes: all),
+                ReplyBody.joined(id: 5, members: list([]), attributes: all),
             ] {
                 try expectSameJSON(body)
             }

@@ -80,7 +80,7 @@ extension ClientSession {
     }
 
     private mutating func joined(
-        _ ticket: CallTicket, _ result: Result<ChannelJoined, SignalingError>, _ active: ActiveSession,
+        _ ticket: CallTicket, _ result: Result<JoinedChannel, SignalingError>, _ active: ActiveSession,
         _ actions: inout SessionActions
     ) {
         let joining = channel.change
@@ -88,11 +88,9 @@ extension ClientSession {
         switch (joining, result) {
         case (.joining(let name, _, _), .success(let joined)), (.joiningAgain(let name), .success(let joined)):
             channel.place.joined(name)
-            channel.joinID = joined.id
-            write(
-                ticket,
-                .success(.joined(id: joined.id, members: joined.members, attributes: joined.attributes)), &actions)
-            activate(after: ChannelPosition(sequence: joined.sequence, id: joined.id), &actions)
+            channel.joinID = joined.position.id
+            write(ticket, .success(joined.answer), &actions)
+            activate(after: joined.position, &actions)
             calls.completed(ticket.ordering)
         case (.joining(let name, let previous, let left), .failure(let error)):
             channel.place.failed(error)

@@ -21,7 +21,7 @@ import Testing
     }
 
     private static func joined(_ id: Int64) -> ReplyBody {
-        .joined(id: id, members: LatestMembers([]), attributes: [])
+        .joined(id: id, members: MemberListText(LatestMembers([])), attributes: [])
     }
 
     @Test func aJoinsAnswerPrecedesLaterEvents() throws {

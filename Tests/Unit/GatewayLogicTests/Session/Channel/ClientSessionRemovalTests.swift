@@ -60,7 +60,7 @@ import Testing
             _ = try talk.calls("channel_join", 1, #""name":"next""#)
             _ = talk.tell(.channel(.subscribed(next, true, last: nil, left: nil)))
             #expect(talk.tell(try Self.removal(11)) == [])
-            let answer: Result<ChannelJoined, SignalingError> = error.map { .failure($0) } ?? .success(talk.joined(20))
+            let answer: Result<JoinedChannel, SignalingError> = error.map { .failure($0) } ?? .success(talk.joined(20))
             let actions = talk.tell(.channel(.joined(talk.ticket(), answer)))
             if error == nil {
                 #expect(talk.session.channel.joined?.name == next.name)
