@@ -1,4 +1,3 @@
-import BusProtocol
 import GatewayLogic
 import SignalingProtocol
 import SignalingWire

@@ -1,5 +1,4 @@
 package import BusProtocol
-internal import SignalingProtocol
 package import SignalingWire
 
 /// What a session gets with a join.
