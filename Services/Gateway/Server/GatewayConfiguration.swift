@@ -20,6 +20,9 @@ package struct GatewayConfiguration: Sendable {
     package var eventLoops = 1
     /// Whether channels' events are written by io_uring, where the kernel allows it.
     package var usesRing = true
+    /// How long a channel at most pauses between two writes of messages to its members, while they take much of the
+    /// event loop's time; what is published meanwhile is written together.
+    package var channelPause = Duration.milliseconds(5)
     /// The most client connections of one shard; further ones are refused.
     package var connectionBound = 50_000
     /// Sockets that one shard accepts in addition to ``connectionBound``, for discovery
@@ -126,6 +129,9 @@ extension GatewayConfiguration {
         usesRing = environment.bool(
             "GATEWAY_IO_URING", default: usesRing,
             "send channels' events to many members by one system call, where the kernel allows it")
+        channelPause = environment.duration(
+            "GATEWAY_CHANNEL_PAUSE", default: channelPause, in: .zero ... .milliseconds(250),
+            "how long a busy channel gathers messages at most, to write them to its members together; 0ms: it does not")
         connectionBound = environment.int(
             "GATEWAY_CONNECTIONS", default: connectionBound, in: 1...1_000_000, "connections per event loop at most")
         sendBufferBound = environment.int(

@@ -6,6 +6,7 @@ import struct
 
 import pytest
 from seccomp import IO_URING_SETUP, programs_without
+from server_api import ServerAPI, create_key
 from signaling import Client
 from stack_control import Stack, unique
 from waiting import eventually
@@ -15,6 +16,8 @@ LARGE = "x" * 8000
 MESSAGES = 2500  # 20 MB: more than the kernel keeps for a connection
 # How often each of those who reset their connections does so.
 RESETS = 12
+# So many that a write to all of them is followed by a pause of more than ten milliseconds.
+CROWD = 200
 
 
 async def say_all(sender: Client, channel: str, count: int, filler: str = "", first: int = 0) -> None:
@@ -168,3 +171,37 @@ async def test_a_member_who_reads_nothing_is_cut_off_and_resumes(make_stack, peo
         everything = [*range(MESSAGES), 9999]
         await eventually(lambda: all(heard(other) == everything for other in (sender, eager, *others)), "the others have all")
         assert (rings(stack) > 0) == by_ring, "no client makes the ring fail"
+
+
+async def test_who_leaves_a_busy_channel_gets_what_was_said_before(make_stack, people, monkeypatch):
+    """After a write to many members the gateway pauses, and gathers what is said meanwhile."""
+    monkeypatch.setenv("HELIOGRAPH_GATEWAY_CHANNEL_PAUSE", "250ms")
+    stack: Stack = make_stack("--unlimited", gateways=1)
+    api = ServerAPI(stack, create_key(stack)["key"])
+    channel, other = unique("room"), unique("other")
+    async with people(stack) as cast:
+        sender, guest, *crowd = await cast.members(channel, "sender", "guest", *(f"other{n}" for n in range(CROWD)))
+        for client in crowd:
+            pause(client)
+
+        async def is_removed() -> None:
+            told = len(guest.of_type("channel_user_leave"))
+            ban = ("apps", stack.open_app.id, "channels", channel, "bans", guest.account)
+            assert api.put(*ban, body={"seconds": 60}).body["removed"]
+            await eventually(lambda: len(guest.of_type("channel_user_leave")) > told, "it is told")
+            api.delete(*ban)
+
+        said = 0
+        try:
+            for leave in 5 * (lambda: guest.leave(channel), lambda: guest.join(other), is_removed):
+                # The first one is written at once, the second one waits.
+                await say_all(sender, channel, 1, first=said)
+                await say_all(sender, channel, 1, first=said + 1)
+                await leave()
+                said += 2
+                assert heard(guest) == list(range(said))
+                await guest.join(channel)
+        finally:
+            for client in crowd:
+                go_on(client)
+        await eventually(lambda: all(heard(client) == list(range(said)) for client in crowd), "all have all, in order", 30)

@@ -1,4 +1,5 @@
 import NIOCore
+import Pacing
 import SignalingProtocol
 import SignalingWire
 import Synchronization
@@ -45,7 +46,7 @@ import WebSocketWire
         _ events: [SignalingProtocol.ChannelEvent], in key: ChannelKey, on shard: isolated GatewayShard
     ) {
         let members = Array(shard.connections.values)
-        let channel = LocalChannel(key: key)
+        let channel = LocalChannel(key: key, longestPause: LocalTime.Span(nanoseconds: 0))
         for member in members {
             member.channel = channel
             channel.fanout.add(member, as: events[0].account)

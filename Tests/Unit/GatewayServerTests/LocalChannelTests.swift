@@ -1,13 +1,19 @@
 import BusProtocol
 import GatewayLogic
+import NIOCore
+import Pacing
 import SignalingProtocol
 import Testing
 
 @testable import GatewayServer
 
 @Suite struct LocalChannelTests {
+    private static func room() throws -> ChannelKey {
+        ChannelKey(app: try AppID("app"), name: try ChannelName("room"))
+    }
+
     private func channel() throws -> LocalChannel {
-        LocalChannel(key: ChannelKey(app: try AppID("app"), name: try ChannelName("room")))
+        LocalChannel(key: try Self.room(), longestPause: LocalTime.Span(.milliseconds(5)))
     }
 
     @Test func oneSubscriptionForAllWhoWait() throws {
@@ -41,16 +47,16 @@ import Testing
     /// In a cluster, the answer to a leave may come before events that were published earlier.
     @Test func anAnswerWaitsForEarlierEvents() async throws {
         let client = try await EmbeddedClient()
-        let key = try channel().key
+        let key = try Self.room()
         try await client.onLoop { shard in
-            let channel = LocalChannel(key: key)
+            let channel = LocalChannel(key: key, longestPause: LocalTime.Span(nanoseconds: 0))
             channel.feed.joined(at: ChannelPosition(sequence: 4, id: 4))
             var told: [Int64] = []
             channel.whenWritten(through: 4, on: shard) { told.append(4) }
             #expect(told == [4], "nothing is missing")
             channel.whenWritten(through: 6, on: shard) { told.append(6) }
             for sequence in Int64(5)...7 {
-                let event = ChannelEvent(
+                let event = SignalingProtocol.ChannelEvent(
                     sequence: sequence, id: sequence, account: try Account("a"), uid: 1, kind: .message("hello"))
                 guard case .deliver(let events) = channel.feed.received(event) else {
                     Issue.record("the event is not delivered")
@@ -63,5 +69,90 @@ import Testing
             }
             #expect(told == [4, 6, 7])
         }
+    }
+
+    // MARK: - Pauses
+
+    /// A client in a channel that was written to a second from now, so that it pauses until the test lets this time
+    /// pass.
+    private func memberOfPausingChannel() async throws -> EmbeddedClient {
+        let client = try await EmbeddedClient()
+        try await client.onLoop { shard in
+            let channel = shard.channel(try Self.room())
+            channel.feed.joined(at: ChannelPosition(sequence: 1, id: 1))
+            for member in shard.connections.values {
+                member.channel = channel
+                channel.fanout.add(member, as: try Account("alice"))
+                channel.fanout.showAll(after: 1, to: member)
+            }
+            let end = LocalTime.now + LocalTime.Span(.seconds(1))
+            channel.pauses.wrote(from: .now, to: end)
+        }
+        return client
+    }
+
+    /// A read of the Redis socket brings events with these sequence numbers.
+    private func publish(_ kind: SignalingProtocol.ChannelEvent.Kind, _ sequences: Int64..., to client: EmbeddedClient)
+        async throws
+    {
+        try await client.onLoop { shard in
+            let channel = shard.channel(try Self.room())
+            for sequence in sequences {
+                let event = SignalingProtocol.ChannelEvent(
+                    sequence: sequence, id: sequence, account: try Account("bob"), uid: 2, kind: kind)
+                guard case .deliver(let events) = channel.feed.received(event) else {
+                    Issue.record("the event is not delivered")
+                    return
+                }
+                _ = channel.collect(events)
+            }
+            channel.endCollecting(on: shard)
+        }
+    }
+
+    /// The ids of the events that the client was sent since the last call.
+    private func heard(by client: EmbeddedClient) async throws -> [Int] {
+        try await client.told().map { frame in
+            try #require(frame.firstMatch(of: /"channel2",0,(\d+)/).flatMap { Int($0.1) }, "\(frame)")
+        }
+    }
+
+    @Test func messagesOfABusyChannelAreWrittenAtTheEndOfItsPause() async throws {
+        let client = try await memberOfPausingChannel()
+        try await publish(.message("hello"), 2, to: client)
+        try await publish(.message("hello"), 3, 4, to: client)
+        #expect(try await heard(by: client) == [])
+        await client.pass(.seconds(2))
+        #expect(try await heard(by: client) == [2, 3, 4])
+        await client.pass(.seconds(2))
+        #expect(try await heard(by: client) == [], "nothing is written twice")
+    }
+
+    /// A message does not wait for as long as the joins before it, which are written with it.
+    @Test func aMessageShortensThePauseOfJoins() async throws {
+        let client = try await memberOfPausingChannel()
+        try await publish(.joined, 2, to: client)
+        try await publish(.message("hello"), 3, to: client)
+        // The joins alone would wait for 250 ms after the write, a message for 5.
+        await client.pass(.milliseconds(1100))
+        #expect(try await heard(by: client) == [2, 3])
+        await client.pass(.seconds(2))
+        #expect(try await heard(by: client) == [])
+    }
+
+    @Test func whoLeavesReceivesTheMessagesBefore() async throws {
+        let client = try await memberOfPausingChannel()
+        try await publish(.message("hello"), 2, to: client)
+        try await client.onLoop { shard in
+            var isTold = false
+            shard.channel(try Self.room()).whenWritten(through: 2, on: shard) { isTold = true }
+            #expect(isTold)
+        }
+        #expect(try await heard(by: client) == [2])
+        // In a cluster the answer may come before the message.
+        try await client.onLoop { shard in shard.channel(try Self.room()).whenWritten(through: 4, on: shard) {} }
+        try await publish(.message("hello"), 3, to: client)
+        try await publish(.left, 4, to: client)
+        #expect(try await heard(by: client) == [3, 4])
     }
 }

@@ -194,6 +194,8 @@ extension ClientConnection {
     private func subscribe(_ key: ChannelKey, on shard: isolated GatewayShard) {
         let wanted = shard.channel(key)
         wanted.whenSubscribed { [self] success in
+            // The client leaves its channel for this one, and gets first what was said there.
+            channel?.writeMessages(on: shard)
             handle(.channel(.subscribed(key, success, last: wanted.feed.last, left: channel?.feed.last)), on: shard)
         }
     }

@@ -301,7 +301,7 @@ actor GatewayShard {
     /// The channel in this shard. Subscribes to it on the first request, or when an earlier subscription has failed.
     func channel(_ key: ChannelKey) -> LocalChannel {
         let topic = Topic(rawValue: KeySpace.topic(key))
-        let channel = channels[key] ?? LocalChannel(key: key)
+        let channel = channels[key] ?? LocalChannel(key: key, longestPause: environment.longestChannelPause)
         if channels.updateValue(channel, forKey: key) == nil {
             channelPlaces.insert(key, slot: KeySpace.slot(of: .channel(key)))
         }
@@ -347,6 +347,7 @@ actor GatewayShard {
     /// Tells those who have a session, or are resuming it, that the app has removed it from a channel.
     func removed(_ session: SessionID, by removal: ChannelRemoval) {
         for connection in resuming[session] ?? [] { connection.handle(.channel(.removed(removal)), on: self) }
+        sessions[session]?.channel?.writeMessages(on: self)
         sessions[session]?.handle(.channel(.removed(removal)), on: self)
     }
 

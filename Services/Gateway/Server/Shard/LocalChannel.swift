@@ -14,12 +14,15 @@ final class LocalChannel {
     /// The channel's members on this shard.
     let fanout: ChannelFanout
     var feed = ChannelFeed()
-    /// Events from the current read of the Redis socket; written to all members together when it ends.
+    /// Events that are written to all members together: at the end of the current read of the Redis socket, or of the
+    /// channel's pause.
     private var batch: [ChannelEvent] = []
+    private var waiting = WritePauses.Waiting()
     /// Whether ``endCollecting(on:)`` will be called.
     private var isCollecting = false
-    private var coalescing = JoinLeaveCoalescing()
-    private var isPostponed = false
+    var pauses: WritePauses
+    /// When the batch is written; nil: at the end of a read.
+    private var postponedUntil: LocalTime?
     /// How often events have been written, modulo 256.
     private var writes: UInt8 = 0
     private var subscription = Subscription.none
@@ -40,8 +43,9 @@ final class LocalChannel {
         case standing
     }
 
-    init(key: ChannelKey) {
+    init(key: ChannelKey, longestPause: LocalTime.Span) {
         self.key = key
+        pauses = WritePauses(longest: longestPause)
         fanout = ChannelFanout(key.name)
     }
 
@@ -75,17 +79,21 @@ final class LocalChannel {
     /// - Returns: whether ``endCollecting(on:)`` must be called when it ends; true once per read.
     func collect(_ events: [ChannelEvent]) -> Bool {
         batch.append(contentsOf: events)
+        waiting.add(events)
         defer { isCollecting = true }
         return !isCollecting
     }
 
-    /// Calls back when the events up to a sequence number have been written to the members: at once, unless some of
+    /// Calls back when the messages up to a sequence number have been written to the members: at once, unless some of
     /// them are being collected or have not come yet. In a cluster a service's answer comes over another connection
     /// than the events that were published before it.
     func whenWritten(
         through sequence: Int64, on shard: isolated GatewayShard, _ callback: @escaping () -> Void
     ) {
-        guard isCollecting || feed.last.map({ $0.sequence < sequence }) ?? false else { return callback() }
+        guard isCollecting || feed.last.map({ $0.sequence < sequence }) ?? false else {
+            writeMessages(on: shard)
+            return callback()
+        }
         lastAwaiting += 1
         let number = lastAwaiting
         awaiting[number] = (sequence, callback)
@@ -101,32 +109,39 @@ final class LocalChannel {
         }
     }
 
-    /// Called at the end of the read: writes the collected events, or postpones them when they are only joins and
-    /// leaves.
+    /// Called at the end of the read: writes the collected events, or postpones them while the channel pauses.
     func endCollecting(on shard: isolated GatewayShard) {
         isCollecting = false
         defer { tellWritten() }
-        let until = coalescing.postponement(
-            of: batch.count, onlyJoinsAndLeaves: batch.allSatisfy(\.isMove), now: .now)
-        guard let until else { return flush(on: shard) }
-        guard !isPostponed else { return }
-        isPostponed = true
-        shard.eventLoop.assumeIsolated().scheduleTask(deadline: until.deadline) { [self] in
-            isPostponed = false
-            flush(on: shard)
+        // Those who wait for an event want the messages before it.
+        let isAwaited = waiting.hasMessages && !awaiting.isEmpty
+        let now = LocalTime.now
+        guard !isAwaited, let end = pauses.end(for: waiting, now: now) else { return flush(on: shard) }
+        if let postponedUntil, postponedUntil <= end { return }
+        postponedUntil = end
+        shard.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds((end - now).nanoseconds)) { [self] in
+            // They may have been written meanwhile, or have got an earlier time when a message came.
+            if postponedUntil == end { flush(on: shard) }
         }
+    }
+
+    /// Writes what waits, if messages do: a member that leaves receives those that were published before.
+    func writeMessages(on shard: isolated GatewayShard) {
+        if waiting.hasMessages { flush(on: shard) }
     }
 
     /// Writes the collected events to all members.
     private func flush(on shard: isolated GatewayShard) {
+        postponedUntil = nil
         guard !batch.isEmpty else { return }
         let start = LocalTime.now
         let events = batch
         batch = []
+        waiting = WritePauses.Waiting()
         fanout.write(events, on: shard)
         let messages = events.count(where: \.isMessage)
         if messages > 0 { shard.usage.delivered(messages * fanout.members.count, in: key.app) }
-        coalescing.wrote(from: start, to: .now)
+        pauses.wrote(from: start, to: .now)
         writes &+= 1
         if writes % 16 == 1 { recordDelay(of: events, on: shard) }
     }
@@ -145,13 +160,5 @@ extension ChannelEvent {
     /// Whether the event is a message.
     var isMessage: Bool {
         if case .message = kind { true } else { false }
-    }
-
-    /// Whether the event is a join or a leave.
-    var isMove: Bool {
-        switch kind {
-        case .joined, .left: true
-        case .message, .attributes: false
-        }
     }
 }

@@ -15,6 +15,8 @@ final class ShardEnvironment: SessionEnvironment, Sendable {
     let enforcesTokenExpiry: Bool
     /// ``GatewayConfiguration/messageTimeToLiveBound`` in seconds, as messages have it.
     let longestMessageSeconds: Int
+    /// See ``GatewayConfiguration/channelPause``.
+    let longestChannelPause: LocalTime.Span
 
     init(_ configuration: GatewayConfiguration, redis: RedisClient) {
         self.redis = redis
@@ -23,6 +25,7 @@ final class ShardEnvironment: SessionEnvironment, Sendable {
         loginTimeout = LocalTime.Span(configuration.loginTimeout)
         enforcesTokenExpiry = configuration.enforcesTokenExpiry
         longestMessageSeconds = Int(configuration.messageTimeToLiveBound.components.seconds)
+        longestChannelPause = LocalTime.Span(configuration.channelPause)
     }
 
     var localTime: LocalTime { .now }
