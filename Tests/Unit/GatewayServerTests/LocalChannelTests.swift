@@ -73,30 +73,32 @@ import Testing
 
     // MARK: - Pauses
 
-    /// A client in a channel that was written to a second from now, so that it pauses until the test lets this time
-    /// pass.
-    private func memberOfPausingChannel() async throws -> EmbeddedClient {
+    /// Runs a test with a client in a channel that was written to a second from now, so that it pauses until the test
+    /// lets this time pass.
+    private func withMemberOfPausingChannel(_ test: (EmbeddedClient) async throws -> Void) async throws {
         let client = try await EmbeddedClient()
         try await client.onLoop { shard in
-            let channel = shard.channel(try Self.room())
+            let channel = LocalChannel(key: try Self.room(), longestPause: LocalTime.Span(.milliseconds(5)))
             channel.feed.joined(at: ChannelPosition(sequence: 1, id: 1))
-            for member in shard.connections.values {
-                member.channel = channel
-                channel.fanout.add(member, as: try Account("alice"))
-                channel.fanout.showAll(after: 1, to: member)
-            }
-            let end = LocalTime.now + LocalTime.Span(.seconds(1))
-            channel.pauses.wrote(from: .now, to: end)
+            let member = try #require(shard.connections.values.first)
+            member.channel = channel
+            channel.fanout.add(member, as: try Account("alice"))
+            channel.fanout.showAll(after: 1, to: member)
+            channel.pauses.wrote(from: .now, to: LocalTime.now + LocalTime.Span(.seconds(1)))
         }
-        return client
+        try await test(client)
+        try await client.onConnection { member, _ in
+            member.channel?.fanout.remove(member)
+            member.channel = nil
+        }
     }
 
     /// A read of the Redis socket brings events with these sequence numbers.
-    private func publish(_ kind: SignalingProtocol.ChannelEvent.Kind, _ sequences: Int64..., to client: EmbeddedClient)
-        async throws
-    {
+    private func publish(
+        _ kind: SignalingProtocol.ChannelEvent.Kind, _ sequences: Int64..., to client: EmbeddedClient
+    ) async throws {
         try await client.onLoop { shard in
-            let channel = shard.channel(try Self.room())
+            let channel = try #require(shard.connections.values.first?.channel)
             for sequence in sequences {
                 let event = SignalingProtocol.ChannelEvent(
                     sequence: sequence, id: sequence, account: try Account("bob"), uid: 2, kind: kind)
@@ -110,6 +112,16 @@ import Testing
         }
     }
 
+    /// The answer to a leave comes, which was event number `sequence`.
+    /// - Returns: whether it is passed on at once.
+    private func answerLeave(_ sequence: Int64, to client: EmbeddedClient) async throws -> Bool {
+        try await client.onLoop { shard in
+            var isTold = false
+            shard.connections.values.first?.channel?.whenWritten(through: sequence, on: shard) { isTold = true }
+            return isTold
+        }
+    }
+
     /// The ids of the events that the client was sent since the last call.
     private func heard(by client: EmbeddedClient) async throws -> [Int] {
         try await client.told().map { frame in
@@ -118,41 +130,44 @@ import Testing
     }
 
     @Test func messagesOfABusyChannelAreWrittenAtTheEndOfItsPause() async throws {
-        let client = try await memberOfPausingChannel()
-        try await publish(.message("hello"), 2, to: client)
-        try await publish(.message("hello"), 3, 4, to: client)
-        #expect(try await heard(by: client) == [])
-        await client.pass(.seconds(2))
-        #expect(try await heard(by: client) == [2, 3, 4])
-        await client.pass(.seconds(2))
-        #expect(try await heard(by: client) == [], "nothing is written twice")
+        try await withMemberOfPausingChannel { client in
+            try await publish(.message("hello"), 2, to: client)
+            try await publish(.message("hello"), 3, 4, to: client)
+            #expect(try await heard(by: client) == [])
+            await client.pass(.seconds(2))
+            #expect(try await heard(by: client) == [2, 3, 4])
+            await client.pass(.seconds(2))
+            #expect(try await heard(by: client) == [], "nothing is written twice")
+        }
     }
 
     /// A message does not wait for as long as the joins before it, which are written with it.
     @Test func aMessageShortensThePauseOfJoins() async throws {
-        let client = try await memberOfPausingChannel()
-        try await publish(.joined, 2, to: client)
-        try await publish(.message("hello"), 3, to: client)
-        // The joins alone would wait for 250 ms after the write, a message for 5.
-        await client.pass(.milliseconds(1100))
-        #expect(try await heard(by: client) == [2, 3])
-        await client.pass(.seconds(2))
-        #expect(try await heard(by: client) == [])
+        try await withMemberOfPausingChannel { client in
+            try await publish(.joined, 2, to: client)
+            try await publish(.message("hello"), 3, to: client)
+            // The joins alone would wait for 250 ms after the write, a message for 5.
+            await client.pass(.milliseconds(1100))
+            #expect(try await heard(by: client) == [2, 3])
+            await client.pass(.seconds(2))
+            #expect(try await heard(by: client) == [])
+        }
     }
 
     @Test func whoLeavesReceivesTheMessagesBefore() async throws {
-        let client = try await memberOfPausingChannel()
-        try await publish(.message("hello"), 2, to: client)
-        try await client.onLoop { shard in
-            var isTold = false
-            shard.channel(try Self.room()).whenWritten(through: 2, on: shard) { isTold = true }
-            #expect(isTold)
+        try await withMemberOfPausingChannel { client in
+            try await publish(.message("hello"), 2, to: client)
+            #expect(try await answerLeave(2, to: client))
+            #expect(try await heard(by: client) == [2])
         }
-        #expect(try await heard(by: client) == [2])
-        // In a cluster the answer may come before the message.
-        try await client.onLoop { shard in shard.channel(try Self.room()).whenWritten(through: 4, on: shard) {} }
-        try await publish(.message("hello"), 3, to: client)
-        try await publish(.left, 4, to: client)
-        #expect(try await heard(by: client) == [3, 4])
+    }
+
+    /// In a cluster, the answer to a leave may come before them.
+    @Test func whoHasLeftReceivesTheMessagesBefore() async throws {
+        try await withMemberOfPausingChannel { client in
+            #expect(try await !answerLeave(3, to: client))
+            try await publish(.message("hello"), 2, to: client)
+            #expect(try await heard(by: client) == [2])
+        }
     }
 }
